@@ -16,6 +16,7 @@ const CHECKS = [
   { name: 'lint', args: [bin('oxlint', 'bin', 'oxlint')] },
   { name: 'types', args: [TSC, '-p', 'tsconfig.json', '--pretty', 'false'] },
   { name: 'types in page', args: [TSC, '-p', 'tsconfig.page.json', '--pretty', 'false'] },
+  { name: 'generated schemas', args: [join(ROOT, 'scripts', 'schema.mjs'), '--check'] },
   { name: 'dead code', args: [bin('knip', 'bin', 'knip.js'), '--no-progress'] },
   { name: 'publint', args: [bin('publint', 'src', 'cli.js'), '--strict'], dist: true },
   {

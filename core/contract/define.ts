@@ -96,6 +96,8 @@ export interface DefineEngineOptions {
   readonly remote?: boolean;
   /** How the handle tells that its connection is lost; `connectEngine` sets it. */
   readonly onLost?: EngineHandle['onLost'];
+  /** How the handle gives another session a handle of its own; `connectEngine` sets it. */
+  readonly fork?: EngineHandle['fork'];
 }
 
 /**
@@ -143,6 +145,7 @@ export function defineEngine(body: Engine, options: DefineEngineOptions = {}): E
   if (handle['fixtures'] !== undefined) handle['fixtures'] = check.fixtures(handle['fixtures']);
   if (handle['secrets'] !== undefined) handle['secrets'] = check.secrets(handle['secrets']);
   if (options.remote === true) handle['remote'] = true;
+  if (options.fork !== undefined) handle['fork'] = options.fork;
   if (options.onLost !== undefined) handle['onLost'] = options.onLost;
   handle['capabilities'] = capabilitiesOf(handle);
   Object.defineProperty(handle, ENGINE_BRAND, { value: true });

@@ -236,6 +236,11 @@ export interface EngineHandle extends Readonly<Engine> {
    * two calls; answers the removal. Only where there is a connection to lose.
    */
   onLost?(listener: (error: Error) => void): () => void;
+  /**
+   * Another handle on the same server, with connections of its own: a handle lives one
+   * init..dispose at a time, so that sessions that run at once each need one. Remote handles only.
+   */
+  fork?(): EngineHandle;
 }
 
 /** Opaque JSON that an engine server echoes. */
