@@ -12,7 +12,7 @@ export default {
     'test/run/child.mjs',
     'test/run/fixtures/*.case.ts',
     'bench/*.ts',
-    'examples/**/*.{ts,mjs}',
+    'examples/**/*.{ts,mjs,js}',
   ],
   project: ['**/*.{ts,mjs,js}!', '!types/**'],
   ignoreExportsUsedInFile: { interface: true, type: true },

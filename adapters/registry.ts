@@ -11,6 +11,8 @@ export type AdapterOptions = Readonly<Record<string, unknown>>;
 export interface EngineEntry {
   /** The npm package that the adapter needs beside ours, if any. */
   readonly peer?: string;
+  /** Rejects when that package is missing or of a wrong version; an engine loads it at `init` only. */
+  checkPeer?(): Promise<void>;
   /** Loads the adapter and makes an engine. */
   create(options: AdapterOptions): Promise<EngineHandle>;
 }
@@ -34,6 +36,8 @@ export interface Registry {
    * nearest known one, and for a missing peer package, with the command that installs it.
    */
   engine(name: string, options?: AdapterOptions): Promise<EngineHandle>;
+  /** Rejects with `INVALID_CONFIG` when the engine's peer package is missing or of a wrong version. */
+  checkEngine(name: string): Promise<void>;
   /** Makes the model of `adapter` or `adapter:model`; errors as for an engine. */
   model(name: string, options?: AdapterOptions): Promise<Model>;
   /** Another registry with these entries added; an entry of the same name takes the place. */
@@ -46,6 +50,7 @@ const ENGINES: Readonly<Record<string, EngineEntry>> = {
   },
   playwright: {
     peer: 'playwright-core',
+    checkPeer: async () => (await import('./engines/playwright/index.ts')).checkPeer(),
     create: async (options) => (await import('./engines/playwright/index.ts')).playwright(options),
   },
 };
@@ -79,6 +84,9 @@ function registryOf({ engines, models }: Required<RegistryEntries>): Registry {
     async engine(name: string, options: AdapterOptions = {}) {
       const entry = find('engine', name, engines);
       return load(name, entry, () => entry.create(options));
+    },
+    async checkEngine(name: string) {
+      await find('engine', name, engines).checkPeer?.();
     },
     async model(name: string, options: AdapterOptions = {}) {
       const colon = typeof name === 'string' ? name.indexOf(':') : -1;
