@@ -1,7 +1,7 @@
 // Names to adapters, each loaded when it is first asked for: a harness that takes an engine or a
 // model from its command line pays only for the one it names. A registry is an object; extending
 // one makes another, so two hosts in one process cannot disturb each other.
-import { suggestName } from '../core/base/nearest.ts';
+import { nearestName, suggestName } from '../core/base/nearest.ts';
 import { ConfigurationError, isRunnerError, type EngineHandle } from '../core/contract.ts';
 import type { Model } from '../core/agent/model.ts';
 
@@ -123,11 +123,17 @@ function find<Entry>(
   const entry =
     typeof name === 'string' && Object.hasOwn(entries, name) ? entries[name] : undefined;
   if (entry !== undefined) return entry;
-  const shown = typeof name === 'string' ? JSON.stringify(name) : `of type ${typeof name}`;
-  const suggestion = typeof name === 'string' ? suggestName(name, Object.keys(entries)) : '';
+  if (typeof name !== 'string') {
+    throw new ConfigurationError('INVALID_CONFIG', `There is no ${kind} of type ${typeof name}.`);
+  }
+  const known = Object.keys(entries);
+  const form =
+    kind === 'model' && nearestName(name, known) === undefined
+      ? '. A model is named "ADAPTER:MODEL", such as "openai-chat:gpt-5".'
+      : '';
   throw new ConfigurationError(
     'INVALID_CONFIG',
-    `There is no ${kind} ${shown}${suggestion === '' ? '.' : suggestion}`,
+    `There is no ${kind} ${JSON.stringify(name)}${suggestName(name, known)}${form}`,
   );
 }
 

@@ -17,6 +17,11 @@ const SCHEMAS = [
     source: 'core/protocol/manifest-schema.ts',
     make: 'manifestSchema',
   },
+  {
+    file: 'schema/host-events-v1.schema.json',
+    source: 'core/host/events-schema.ts',
+    make: 'hostEventsSchema',
+  },
 ];
 
 const check = process.argv.includes('--check');

@@ -55,6 +55,19 @@ test('a missing peer package is one sentence with the command', async () => {
   await rejects(own.engine('deep'), /Cannot find package 'other'/u);
 });
 
+test('a bare model name is shown how models are named', async () => {
+  await rejects(
+    registry.model('gpt-5'),
+    /^There is no model "gpt-5"; known: openai-chat, plain-words\. A model is named "ADAPTER:MODEL", such as "openai-chat:gpt-5"\.$/u,
+  );
+});
+
+test('the peer of an engine is checked by name', async () => {
+  await registry.checkEngine('kiosk');
+  await registry.checkEngine('playwright');
+  await rejects(registry.checkEngine('kiosc'), /did you mean "kiosk"/u);
+});
+
 test('extending makes another, and leaves this one', async () => {
   const mine = registry.with({
     engines: { mine: { create: async () => kiosk() } },

@@ -19,12 +19,8 @@ export async function runAct(step: Step): Promise<StepSuccess<void>> {
       instruction: step.redact(call.instruction),
       params: call.params === undefined ? undefined : scope.redactor.value(call.params),
       context: context === undefined ? undefined : step.redact(context),
-      // Again: a value may have joined redaction after the step that told of it.
-      ledger: scope.ledger.map((entry) => ({
-        ...entry,
-        instruction: step.redact(entry.instruction),
-        summary: step.redact(entry.summary),
-      })),
+      ledger: scope.ledger,
+      mask: step.redact,
       screen: view.show('first-look'),
     }),
   );

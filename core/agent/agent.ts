@@ -5,7 +5,7 @@ import { runAct } from './act.ts';
 import type { ActResult, Agent } from './api.ts';
 import { runExtract } from './extract.ts';
 import { runAssert, runWaitFor } from './judge.ts';
-import { checkCall } from './params.ts';
+import { checkCall, type CheckedCall } from './params.ts';
 import type { StepKind } from './records.ts';
 import type { AttemptScope } from './scope.ts';
 import { createShortIds } from './screen/ids.ts';
@@ -29,6 +29,7 @@ export function createAgent(scope: AttemptScope): Agent {
     body: (step: Step) => Promise<StepSuccess<T>>,
   ): Promise<T> => {
     const call = checkCall(kind, instruction, options, scope);
+    refuseSecrets(call);
     return runStep({ call, scope, ids }, body);
   };
   return Object.freeze({
@@ -44,4 +45,13 @@ export function createAgent(scope: AttemptScope): Agent {
       run('extract', instruction, options, runExtract) as Promise<never>,
     assert: (assertion, options) => run('assert', assertion, options, runAssert),
   } satisfies Agent);
+}
+
+/** A model told of a value that no tool can enter would only spend calls on finding out. */
+function refuseSecrets({ kind, secrets: [first] }: CheckedCall): void {
+  if (first === undefined) return;
+  throw new AgentError(
+    'UNSUPPORTED_CAPABILITY',
+    `agent.${kind}: params hold the secret ${JSON.stringify(first.name)}, and this version fills no secrets; leave it out, and sign in outside of the agent.`,
+  );
 }

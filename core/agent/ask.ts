@@ -2,10 +2,18 @@
 // whatever becomes of it. A request counts as a model call when a model answered it or may have; an
 // adapter that could not even start (no key, no package) says so with an error of configuration.
 import { race } from '../base/deadline.ts';
+import { cutEnd } from '../base/text.ts';
+import { messageOf } from '../base/thrown.ts';
 import { AgentError, isRunnerError } from '../contract/errors.ts';
 import type { Budget } from './budget.ts';
-import { messageOf } from './map-errors.ts';
-import { isModelError, type Model, type ModelAnswer, type ModelRequest } from './model.ts';
+import {
+  isModelError,
+  ModelError,
+  type Model,
+  type ModelAnswer,
+  type ModelRequest,
+  type ModelToolCall,
+} from './model.ts';
 
 /** Output limit of one model call, reasoning included. */
 const MAX_OUTPUT_TOKENS = 8192;
@@ -33,12 +41,20 @@ export async function askModel(parts: StepRequest, options: AskOptions): Promise
     ...rest,
     ...(responseSchema === undefined ? {} : { responseSchema }),
     maxOutputTokens: MAX_OUTPUT_TOKENS,
-    cacheKey: options.cacheKey.slice(0, CACHE_KEY_LENGTH),
+    cacheKey: cutEnd(options.cacheKey, CACHE_KEY_LENGTH),
   };
   signal.throwIfAborted();
   budget.admit(request);
   try {
     const answer = await race((async () => model.generate(request, { signal }))(), signal);
+    const problem = problemOf(answer);
+    if (problem !== undefined) {
+      throw new ModelError(
+        'bad-response',
+        `Model ${model.adapter} ${model.modelId}: generate answered no ModelAnswer: ${problem}.`,
+        { requests: 1, mayHaveAnswered: true },
+      );
+    }
     budget.bookAnswer(request, answer);
     return answer;
   } catch (error) {
@@ -57,4 +73,18 @@ export async function askModel(parts: StepRequest, options: AskOptions): Promise
       { cause: error },
     );
   }
+}
+
+/** What is wrong with an answer: a model port may be anybody's plain object. */
+function problemOf(answer: unknown): string | undefined {
+  if (typeof answer !== 'object' || answer === null) return 'it is no object';
+  const { text, toolCalls, modelId, stopReason, requests } = answer as Partial<ModelAnswer>;
+  if (typeof text !== 'string') return '"text" must be a string';
+  if (typeof modelId !== 'string') return '"modelId" must be a string';
+  if (typeof stopReason !== 'string') return '"stopReason" must be a string';
+  if (!Number.isSafeInteger(requests)) return '"requests" must be a whole number';
+  if (!Array.isArray(toolCalls)) return '"toolCalls" must be a list';
+  const isCall = (call: Partial<ModelToolCall> | null): boolean =>
+    typeof call?.id === 'string' && typeof call.name === 'string';
+  return toolCalls.every(isCall) ? undefined : 'each of "toolCalls" needs an "id" and a "name"';
 }

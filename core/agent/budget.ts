@@ -4,7 +4,7 @@
 import type { Deadline } from '../base/deadline.ts';
 import { utf8Length } from '../base/text.ts';
 import { AgentError } from '../contract/errors.ts';
-import type { ModelAnswer, ModelRequest, ModelUsage } from './model.ts';
+import type { ImagePart, ModelAnswer, ModelRequest, ModelUsage } from './model.ts';
 import type { AgentEntry, ModelPrices } from './scope.ts';
 import { addUsage, NO_USAGE, usageOfCall, type UsageTotals } from './usage.ts';
 
@@ -84,7 +84,7 @@ export function createBudget(limits: BudgetLimits): Budget {
       }
       const { maxTokens, maxCost, prices } = entry;
       if (maxTokens === undefined && maxCost === undefined) return;
-      const bound = { inputTokens: requestBytes(request), outputTokens: request.maxOutputTokens };
+      const bound = { inputTokens: requestBound(request), outputTokens: request.maxOutputTokens };
       const next = bound.inputTokens + bound.outputTokens;
       const tokens = usage.inputTokens + usage.outputTokens;
       if (maxTokens !== undefined && tokens + next > maxTokens) {
@@ -107,10 +107,10 @@ export function createBudget(limits: BudgetLimits): Budget {
           // Getters: counting bytes costs time, and most providers report their counts.
           bound: {
             get inputTokens() {
-              return requestBytes(request);
+              return requestBound(request);
             },
             get outputTokens() {
-              return utf8Length(answer.text) + utf8Length(JSON.stringify(answer.toolCalls));
+              return answerBytes(answer);
             },
           },
           requests: answer.requests,
@@ -123,7 +123,7 @@ export function createBudget(limits: BudgetLimits): Budget {
           usageOfCall({
             reported: failure.usage,
             bound: {
-              inputTokens: requestBytes(request),
+              inputTokens: requestBound(request),
               outputTokens: request.maxOutputTokens,
             },
             requests: failure.requests,
@@ -148,28 +148,54 @@ function exhausted(why: string): AgentError {
   return new AgentError('STEP_BUDGET_EXHAUSTED', `The step's budget is used up: ${why}.`);
 }
 
-/** A token is never shorter than a byte of what is sent, so bytes bound tokens from above. */
-function requestBytes(request: ModelRequest): number {
-  let bytes = utf8Length(JSON.stringify(request.tools));
-  if (request.responseSchema !== undefined) {
-    bytes += utf8Length(JSON.stringify(request.responseSchema));
-  }
+/** What a provider's own format adds around each message, and around the request: tokens. */
+const MESSAGE_FRAME = 32;
+const REQUEST_FRAME = 1024;
+/** The dearest published price of a picture: a base, and each begun tile of 512 pixels; tokens. */
+const PICTURE = { base: 2833, tile: 5667, tilePixels: 512 } as const;
+
+/**
+ * Most tokens that a request can be. No tokenizer makes a token of less than one byte of text, so
+ * bytes bound them from above, by about four times in practice; a picture is billed by its size.
+ */
+function requestBound(request: ModelRequest): number {
+  let bound = REQUEST_FRAME + jsonBytes(request.tools) + jsonBytes(request.responseSchema);
   for (const message of request.messages) {
+    bound += MESSAGE_FRAME;
     switch (message.role) {
       case 'system':
-        bytes += utf8Length(message.text);
+        bound += utf8Length(message.text);
         break;
       case 'assistant':
-        bytes += utf8Length(message.text) + utf8Length(JSON.stringify(message.toolCalls));
-        bytes += utf8Length(JSON.stringify(message.providerState ?? null));
+        bound += answerBytes(message);
         break;
       default:
+        if (message.role === 'tool') bound += utf8Length(message.callId + message.name);
         for (const part of message.content) {
-          bytes += part.type === 'text' ? utf8Length(part.text) : part.data.byteLength;
+          bound += part.type === 'text' ? utf8Length(part.text) : pictureBound(part);
         }
     }
   }
-  return bytes;
+  return bound;
+}
+
+/**
+ * Bytes of all that came back. Reasoning counts as far as it was handed back: a provider that
+ * reasons and neither counts it nor hands it back cannot be bounded by what is seen.
+ */
+function answerBytes(answer: Pick<ModelAnswer, 'text' | 'toolCalls' | 'providerState'>): number {
+  return (
+    utf8Length(answer.text) + jsonBytes(answer.toolCalls) + jsonBytes(answer.providerState?.payload)
+  );
+}
+
+function pictureBound({ width, height }: ImagePart): number {
+  const { base, tile, tilePixels } = PICTURE;
+  return base + tile * Math.ceil(width / tilePixels) * Math.ceil(height / tilePixels);
+}
+
+function jsonBytes(value: unknown): number {
+  return value === undefined ? 0 : utf8Length(JSON.stringify(value));
 }
 
 interface Counts {

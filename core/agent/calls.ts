@@ -3,6 +3,7 @@
 // it is now; what breaks the engine or the app ends the step, and is thrown on.
 import { suggestName } from '../base/nearest.ts';
 import { cutEnd } from '../base/text.ts';
+import { messageOf } from '../base/thrown.ts';
 import { findCode } from '../contract/codes.ts';
 import { isEngineError, isRunnerError } from '../contract/errors.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type CallResult,
 } from './dispatch/context.ts';
 import { dispatch } from './dispatch/index.ts';
-import { mayHaveCommitted, messageOf } from './map-errors.ts';
 import type { ModelToolCall } from './model.ts';
 import { resultMessage } from './prompts.ts';
 import type { ActionOutcome } from './records.ts';
@@ -33,6 +33,8 @@ export interface CallTools {
   readonly specs: ReadonlyMap<string, ToolSpec & { readonly name: Verb }>;
   /** Position in the report log up to which the model was told. */
   reportsFrom: number;
+  /** Whether the answer with the calls that run now was cut at its limit. */
+  wasCut: boolean;
 }
 
 export interface AnsweredCall {
@@ -49,15 +51,7 @@ export async function runCall(tools: CallTools, call: ModelToolCall): Promise<An
     return refuse(tools, call, unknownTool(call.name, [...specs.keys(), 'complete_step']));
   }
   const checked = checkArguments(spec, call.arguments);
-  if ('problem' in checked) {
-    return refuse(
-      tools,
-      call,
-      call.arguments === undefined
-        ? `${call.name}: the arguments were not a JSON object`
-        : checked.problem,
-    );
-  }
+  if ('problem' in checked) return refuse(tools, call, checked.problem);
   let target: string | undefined;
   const context = createCallContext({
     step,
@@ -69,6 +63,7 @@ export async function runCall(tools: CallTools, call: ModelToolCall): Promise<An
   });
   const { clock } = step.scope;
   const startedAt = clock.now();
+  step.doing(`running ${spec.name}`);
   const book = (outcome: ActionOutcome, code?: string): void => {
     step.recordAction({
       tool: call.name,
@@ -115,14 +110,22 @@ async function failed(tools: CallTools, { error, context, book }: Failure): Prom
       result: answer(tools, `${error.code}: ${error.message}`, { isError: true }),
     };
   }
+  const { step } = tools;
   const known = isEngineError(error) || isRunnerError(error);
-  const code = known ? error.code : 'INTERNAL';
-  // A time-out of the step itself looks like one of the operation; it ends the step.
-  const uncertain = mayHaveCommitted(error) || tools.step.signal.aborted;
-  book(uncertain ? 'uncertain' : 'failed', code);
-  if (tools.step.signal.aborted || !known || findCode(code)?.toModel !== true) throw error;
+  // The end of the step may look like a time-out of the operation: it is asked for first.
+  const over = step.timedOut || step.signal.aborted;
+  const code = step.timedOut
+    ? 'STEP_TIMEOUT'
+    : known
+      ? error.code
+      : over
+        ? 'CANCELLED'
+        : 'INTERNAL';
+  const begun = context.state !== 'idle';
+  book(context.uncertain ? 'uncertain' : over && !begun ? 'not-run' : 'failed', code);
+  if (over || !known || findCode(code)?.toModel !== true) throw error;
   await refresh(tools, context);
-  const warning = uncertain
+  const warning = context.uncertain
     ? ' It may have taken effect all the same: check before repeating.'
     : '';
   return {
@@ -135,8 +138,10 @@ async function failed(tools: CallTools, { error, context, book }: Failure): Prom
 export async function refuse(
   tools: CallTools,
   call: ModelToolCall,
-  problem: string,
+  wrong: string,
 ): Promise<AnsweredCall> {
+  const wasCut = tools.wasCut && call.arguments === undefined;
+  const problem = wasCut ? `${wrong}: the answer was cut at its limit; make it shorter` : wrong;
   tools.step.recordAction({
     tool: cutEnd(call.name, 64),
     outcome: 'refused',
@@ -172,7 +177,8 @@ export function lostItsTarget({ step, view }: CallTools, call: ModelToolCall): b
 }
 
 /** Brings the view up to the present: settled after an engine action, else with one look. */
-async function refresh({ view }: CallTools, context: CallContext): Promise<void> {
+async function refresh({ step, view }: CallTools, context: CallContext): Promise<void> {
+  step.doing('waiting for the screen after an action');
   if (context.state === 'acted') await view.settled();
   else if (context.state === 'idle') await view.look();
 }
@@ -188,19 +194,28 @@ function answer(
       ? ({ kind: 'screen', text: view.show('whole') } as const)
       : view.report();
   return {
-    text: resultMessage({ note: step.redact(note), reports: newReports(tools), view: shown }),
+    text: resultMessage({
+      note: step.redact(note),
+      reports: newReports(tools, shown.kind === 'screen'),
+      view: shown,
+    }),
     isError: options.isError ?? false,
     whole: shown.kind === 'screen',
   };
 }
 
-/** What the engine reported since the model was told last. */
-function newReports(tools: CallTools): readonly string[] {
-  const { step } = tools;
+/** What the engine reported since the model was told last, but for what the whole screen says too. */
+function newReports(tools: CallTools, withScreen: boolean): readonly string[] {
+  const { step, view } = tools;
+  const { location } = view.screen.snapshot;
   const { reports } = step.scope;
   const lines = reports
     .since(tools.reportsFrom)
-    .filter((report) => report.kind === 'navigation' || report.entry.level !== 'debug')
+    .filter((report) =>
+      report.kind === 'navigation'
+        ? !withScreen || report.line !== location
+        : report.entry.level !== 'debug',
+    )
     .map((report) => cutEnd(step.redact(reportLine(report)), REPORT_LENGTH));
   tools.reportsFrom = reports.mark();
   return lines.length <= MAX_REPORTS

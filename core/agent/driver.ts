@@ -4,6 +4,7 @@
 // wait for them. It never repeats an operation: `perform` may have committed.
 import type { Clock } from '../base/clock.ts';
 import { createDeadline, race } from '../base/deadline.ts';
+import { messageOf } from '../base/thrown.ts';
 import type { LocatorAction, Point, PointerAction } from '../contract/actions.ts';
 import { findCode } from '../contract/codes.ts';
 import type { EngineHandle, OperationContext, OperationOrigin } from '../contract/engine.ts';
@@ -249,11 +250,13 @@ function abortError(name: string, reason: unknown): Error {
 /** What an engine's throw becomes: ours pass, a stranger is a failure of the engine. */
 function guardError(name: string, engineName: string, error: unknown): Error {
   if (isEngineError(error)) return error;
-  if (isRunnerError(error) && findCode(error.code)?.owners.includes('runner') === true) {
-    return error;
-  }
-  const message = error instanceof Error ? error.message : String(error);
-  return new EngineError('ENGINE_FAILURE', `Engine ${engineName}: ${name} failed: ${message}`, {
-    cause: error,
-  });
+  // An address that cannot be reached is the word of `open` alone.
+  const isPlausible =
+    isRunnerError(error) && (error.code !== 'APP_UNREACHABLE' || name === 'session.open');
+  if (isPlausible && findCode(error.code)?.owners.includes('runner') === true) return error;
+  return new EngineError(
+    'ENGINE_FAILURE',
+    `Engine ${engineName}: ${name} failed: ${messageOf(error)}`,
+    { cause: error },
+  );
 }

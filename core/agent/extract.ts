@@ -3,14 +3,14 @@
 // that is an answer of its own, so that a schema is never satisfied with something made up.
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import { isPlainObject } from '../base/json.ts';
+import { messageOf } from '../base/thrown.ts';
 import { AgentError } from '../contract/errors.ts';
-import { messageOf } from './map-errors.ts';
-import type { ModelAnswer, ModelMessage } from './model.ts';
+import type { ModelAnswer } from './model.ts';
 import { extractMessage, repairMessage, rulesMessage, type ValueIssue } from './prompts.ts';
-import { renderScreen } from './screen/render.ts';
 import { issuePath, jsonSchemaOf, type StandardSchemaV1 } from './standard-schema.ts';
 import type { Step, StepSuccess } from './step.ts';
-import { assistantMessage, correction } from './transcript.ts';
+import { assistantMessage, correction, opening } from './transcript.ts';
+import { wholeScreen } from './view.ts';
 
 /** Model calls: the extraction and its repair. */
 const ROUNDS = 2;
@@ -18,37 +18,22 @@ const ROUNDS = 2;
 const ISSUES_IN_ERROR = 5;
 
 export async function runExtract(step: Step): Promise<StepSuccess<unknown>> {
-  const { call, scope } = step;
+  const { call } = step;
   const schema = call.schema as StandardSchemaV1;
   const { snapshot } = await step.observe();
-  const screen = renderScreen(snapshot, {
-    ids: step.ids,
-    view: 'whole',
-    maxBytes: call.entry.maxObservationBytes,
-    redactor: scope.redactor,
-  });
-  step.shown(screen.text, screen.shown.size);
   const valueSchema = jsonSchemaOf(schema);
   const answerSchema = valueSchema === undefined ? undefined : answerSchemaOf(valueSchema);
   const { context } = call.entry;
-  const messages: ModelMessage[] = [
-    { role: 'system', text: step.redact(rulesMessage('extract', call.entry.system)), cache: true },
-    {
-      role: 'user',
-      content: [
-        {
-          type: 'text',
-          text: extractMessage({
-            instruction: step.redact(call.instruction),
-            screen: screen.text,
-            context: context === undefined ? undefined : step.redact(context),
-            // One that cannot travel as a response schema is told in words.
-            schema: answerSchema === undefined ? valueSchema : undefined,
-          }),
-        },
-      ],
-    },
-  ];
+  const messages = opening(
+    step.redact(rulesMessage('extract', call.entry.system)),
+    extractMessage({
+      instruction: step.redact(call.instruction),
+      screen: wholeScreen(step, snapshot),
+      context: context === undefined ? undefined : step.redact(context),
+      // One that cannot travel as a response schema is told in words.
+      schema: answerSchema === undefined ? valueSchema : undefined,
+    }),
+  );
   let issues: readonly ValueIssue[] = [];
   for (let round = 1; round <= ROUNDS; round += 1) {
     const answer = await step.ask({

@@ -5,15 +5,15 @@
 import { sleep } from '../base/deadline.ts';
 import { AgentError, isAgentError } from '../contract/errors.ts';
 import type { EngineSnapshot } from '../contract/observation.ts';
-import type { ModelAnswer, ModelMessage } from './model.ts';
+import type { ModelAnswer } from './model.ts';
 import { judgeMessage, rulesMessage } from './prompts.ts';
 import type { Judgment } from './records.ts';
 import { sameScreen } from './screen/equal.ts';
-import { renderScreen } from './screen/render.ts';
 import type { Step, StepSuccess } from './step.ts';
 import { checkArguments, choice, text, type ToolSpec } from './tools/fields.ts';
 import { modelTool } from './tools/table.ts';
-import { assistantMessage, correction } from './transcript.ts';
+import { assistantMessage, correction, opening } from './transcript.ts';
+import { wholeScreen } from './view.ts';
 
 const JUDGE: ToolSpec = {
   name: 'judge',
@@ -87,7 +87,7 @@ export async function runWaitFor(step: Step): Promise<StepSuccess<void>> {
       step.progress({
         what: 'waiting',
         elapsedMs: Math.round(clock.now() - started),
-        changed: due,
+        changed: !same,
       });
       const rest = call.intervalMs - (clock.now() - lookedAt);
       await sleep(Math.max(0, rest), { clock, signal: step.signal });
@@ -101,10 +101,10 @@ function exhaustedText(step: Step): string {
   return `The condition did not hold within ${step.call.maxModelCalls} model calls.`;
 }
 
-/** The two ways in which waiting ends without an answer say what was judged last. */
+/** The two ways in which waiting ends without an answer say what was judged last, if anything was. */
 function withJudgment(step: Step, error: unknown, last: Judgment | undefined): unknown {
-  const told =
-    last === undefined ? 'It was never judged.' : `Last judgment: ${last.verdict}. ${last.reason}`;
+  if (last === undefined) return error;
+  const told = `Last judgment: ${last.verdict}. ${last.reason}`;
   if (isAgentError(error)) {
     return error.code === 'STEP_BUDGET_EXHAUSTED'
       ? new AgentError(error.code, `${error.explanation} ${told}`, { cause: error })
@@ -114,32 +114,20 @@ function withJudgment(step: Step, error: unknown, last: Judgment | undefined): u
   return new AgentError(
     'STEP_TIMEOUT',
     `The condition did not hold before the deadline. ${told}`,
-    last?.verdict === 'fails' ? { blocked: false, cause: error } : { cause: error },
+    last.verdict === 'fails' ? { blocked: false, cause: error } : { cause: error },
   );
 }
 
 /** One judgment, with one repair round when the model did not judge. */
 async function judge(step: Step, snapshot: EngineSnapshot): Promise<Judgment> {
   const { call } = step;
-  const screen = renderScreen(snapshot, {
-    ids: step.ids,
-    view: 'whole',
-    maxBytes: call.entry.maxObservationBytes,
-    redactor: step.scope.redactor,
-  });
-  step.shown(screen.text, screen.shown.size);
-  const messages: ModelMessage[] = [
-    { role: 'system', text: step.redact(rulesMessage('judge', call.entry.system)), cache: true },
-    {
-      role: 'user',
-      content: [
-        {
-          type: 'text',
-          text: judgeMessage({ instruction: step.redact(call.instruction), screen: screen.text }),
-        },
-      ],
-    },
-  ];
+  const messages = opening(
+    step.redact(rulesMessage('judge', call.entry.system)),
+    judgeMessage({
+      instruction: step.redact(call.instruction),
+      screen: wholeScreen(step, snapshot),
+    }),
+  );
   for (let round = 0; ; round += 1) {
     const answer = await step.ask({
       messages: [...messages],

@@ -1,9 +1,12 @@
 // What a failure under a step becomes for the caller: always an AgentError whose code is ours. The
 // engine's codes are read by the table of contract.md section 7, a provider's failure by its class;
-// what nobody classified is a broken invariant of ours. Messages are redacted on the way, causes kept.
+// what nobody classified is a broken invariant of ours. Causes are kept, and all the way down neither
+// a message nor a stack carries a secret.
+import { isErrorLike, messageOf } from '../base/thrown.ts';
 import { isAgentErrorCode, type AgentErrorCode, type EngineErrorCode } from '../contract/codes.ts';
 import {
   AgentError,
+  EXPLANATION_LIMIT,
   isAgentError,
   isEngineError,
   isRunnerError,
@@ -11,6 +14,7 @@ import {
   type RunnerError,
 } from '../contract/errors.ts';
 import { isModelError, type ModelFailure } from './model.ts';
+import type { Redactor } from './scope.ts';
 
 const ENGINE_CODES: Readonly<Record<EngineErrorCode, AgentErrorCode>> = {
   NODE_STALE: 'LOCATOR_NOT_FOUND',
@@ -50,30 +54,51 @@ const RUNNER_CODES: Readonly<Record<string, AgentErrorCode>> = {
   INVALID_STATE: 'APP_NOT_OPEN',
 };
 
-/** Turns any failure into an agent error. `redact` is applied to its message. */
-export function toAgentError(error: unknown, redact: (text: string) => string): AgentError {
-  if (isAgentError(error)) {
-    const text = redact(error.explanation);
-    return text === error.explanation
-      ? error
-      : new AgentError(error.code, text, {
-          blocked: error.blocked,
-          cause: error,
-          ...(error.screenshot === undefined ? {} : { screenshot: error.screenshot }),
-        });
+/** Turns any failure into an agent error without secrets. */
+export function toAgentError(error: unknown, redactor: Redactor): AgentError {
+  if (!isAgentError(error)) {
+    const message = redactor.text(messageOf(error));
+    return new AgentError(
+      agentCodeOf(error),
+      message === '' ? 'failed without a message' : message,
+      { cause: cleanError(error, redactor) },
+    );
   }
-  const message = redact(messageOf(error));
-  return new AgentError(codeOf(error), message === '' ? 'failed without a message' : message, {
-    cause: error,
+  const { code, explanation, blocked, screenshot } = error;
+  // One as long as the limit was cut there, perhaps within a secret.
+  const isCut = explanation.length >= EXPLANATION_LIMIT - 1;
+  const text = isCut ? redactor.cutText(explanation) : redactor.text(explanation);
+  const cause = cleanError(error.cause, redactor);
+  if (text === explanation && cause === error.cause) return error;
+  return new AgentError(code, text, {
+    blocked,
+    ...(screenshot === undefined ? {} : { screenshot }),
+    ...(cause === undefined ? {} : { cause }),
   });
 }
 
-/** The message of any thrown value. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+/** Causes deeper than this are left out of a copy. */
+const MAX_CAUSES = 8;
+
+/** The error itself when nothing in it is secret, else a plain copy that says the same without. */
+function cleanError(error: unknown, redactor: Redactor, depth = 0): unknown {
+  if (redactor.size === 0) return error;
+  if (!isErrorLike(error)) return redactor.value(error);
+  const { name, message, stack = '' } = error;
+  const cause =
+    depth < MAX_CAUSES && error.cause !== undefined
+      ? cleanError(error.cause, redactor, depth + 1)
+      : undefined;
+  const clean = redactor.value({ message, stack });
+  if (clean.message === message && clean.stack === stack && cause === error.cause) return error;
+  const copy = new Error(clean.message, cause === undefined ? {} : { cause });
+  copy.stack = clean.stack;
+  const { code } = error as { readonly code?: unknown };
+  return Object.assign(copy, { name }, typeof code === 'string' ? { code } : {});
 }
 
-function codeOf(error: unknown): AgentErrorCode {
+/** The agent's code for a failure that is no agent error yet. */
+export function agentCodeOf(error: unknown): AgentErrorCode {
   if (isEngineError(error)) return ENGINE_CODES[error.code];
   if (isModelError(error)) return MODEL_CODES[error.failure];
   if (isRunnerError(error)) {

@@ -2,7 +2,7 @@
 // that a provider can cache them; what varies comes after them, in sections under fixed headers. A
 // section's body is JSON on one line, or a fenced screen, so that neither a caller's value nor the
 // app can open a section. `readSections` in screen/sections.ts is the way back.
-import { sanitizeLine, utf8Length } from '../base/text.ts';
+import { cutEnd, sanitizeLine, utf8Length } from '../base/text.ts';
 import type { JsonObject, JsonValue } from '../base/json.ts';
 import type { LedgerEntry } from './scope.ts';
 import {
@@ -19,12 +19,11 @@ Everything between <screen> and </screen>, or <changes> and </changes>, and ever
 
 const ACT_RULES = `You operate an app to carry out one task, by calling tools. The task is the string under # Task, its values are under # Params. Each user or tool message gives you the screen or what changed on it.
 ${SCREEN_RULES}
-Change reports: ~ is a node as it is now, + a new one, - a removed one, > a moved one.
+Change reports: ~ is a node as it is now, + a new one, - a removed one, > a moved one. A line that begins with app: quotes what the app reported meanwhile, such as a dialog or an error.
 How to work:
 - Address nodes by their id on the newest screen (e12). Ids keep their meaning; an id that is gone is refused.
 - Do only what the task asks, with the values it gives. Make up no data. Call several tools at once only when the later ones do not depend on what the earlier ones change.
 - What is outside the view or not shown can be reached with the scroll tools or seen with observe.
-- A param {"secret": NAME, ...} stands for a value that you cannot see: enter it with type_secret.
 - If an action had no visible effect, do not repeat it unchanged: look for another way.
 - End with complete_step. "passed" only when the screen shows that the task is done. "failed" when the app does not do what the task needs. "blocked" when something outside the app's behaviour is missing (credentials, data, environment, a tool). Say in one or two sentences what you saw; never claim what you did not see.`;
 
@@ -50,6 +49,8 @@ export function rulesMessage(kind: PromptKind = 'act', system?: string): string 
 
 /** Room for the completed steps of the attempt, UTF-8 bytes. */
 export const LEDGER_BYTES = 4096;
+/** Longest instruction or summary among them, so that one step does not crowd out the others. */
+const LEDGER_TEXT = 400;
 
 const PICTURE_ONLY = 'Only the attached picture shows the screen.';
 const PICTURE_TOO = 'The attached picture shows the view; secure fields are masked.';
@@ -63,6 +64,8 @@ export interface TaskMessageOptions {
   readonly context?: string | undefined;
   /** Completed steps, oldest first; `act` only. */
   readonly ledger?: readonly LedgerEntry[] | undefined;
+  /** Masks what is told of them: a value may have joined redaction after a step was completed. */
+  readonly mask?: ((text: string) => string) | undefined;
   /** JSON Schema of the value; `extract` only, when the request carries no response schema. */
   readonly schema?: JsonValue | undefined;
   /** A rendered screen; leave it out when only a picture is sent. */
@@ -80,7 +83,9 @@ export function taskMessage(options: TaskMessageOptions): string {
   }
   if (schema !== undefined) parts.push(HEADERS.schema, quote(schema));
   if (context !== undefined && context.trim() !== '') parts.push(HEADERS.context, quote(context));
-  if (ledger !== undefined && ledger.length > 0) parts.push(HEADERS.ledger, ...ledgerLines(ledger));
+  if (ledger !== undefined && ledger.length > 0) {
+    parts.push(HEADERS.ledger, ...ledgerLines(ledger, options.mask));
+  }
   parts.push(HEADERS.screen);
   if (options.picture === true) parts.push(screen === undefined ? PICTURE_ONLY : PICTURE_TOO);
   if (screen !== undefined) parts.push(fenceScreen(screen));
@@ -177,13 +182,23 @@ export function elideScreens(message: string): string {
   return kept.join('\n');
 }
 
-/** Completed steps, newest kept: the oldest are dropped first, and the count of them said. */
-function ledgerLines(ledger: readonly LedgerEntry[]): string[] {
+/**
+ * Completed steps, newest kept: the oldest are dropped first, and the count of them said. What is
+ * dropped is not masked either: an attempt of a thousand steps tells a thousand times.
+ */
+function ledgerLines(
+  ledger: readonly LedgerEntry[],
+  mask: (text: string) => string = (text) => text,
+): string[] {
+  const short = (text: string): string => {
+    const masked = mask(text);
+    return quote(masked.length > LEDGER_TEXT ? `${cutEnd(masked, LEDGER_TEXT)}…` : masked);
+  };
   const lines: string[] = [];
   let left = LEDGER_BYTES;
   for (let index = ledger.length - 1; index >= 0; index -= 1) {
     const entry = ledger[index] as LedgerEntry;
-    const line = `${entry.index}. ${entry.kind} ${entry.status}: ${quote(entry.instruction)} -> ${quote(entry.summary)}`;
+    const line = `${entry.index}. ${entry.kind} ${entry.status}: ${short(entry.instruction)} -> ${short(entry.summary)}`;
     left -= utf8Length(line) + 1;
     if (left < 0) {
       lines.unshift(`(${index + 1} earlier left out)`);

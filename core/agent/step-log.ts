@@ -64,7 +64,6 @@ export function openStepLog(call: CheckedCall, scope: AttemptScope, budget: Budg
       model = modelId;
     },
     action(raw) {
-      log.doing = `after ${raw.tool}`;
       const action = {
         ...raw,
         tool: redact(raw.tool),

@@ -112,7 +112,7 @@ export async function runStep<T>(
     });
     return unheard.value;
   } catch (error) {
-    throw toAgentError(error, (text) => scope.redactor.text(text));
+    throw toAgentError(error, scope.redactor);
   } finally {
     stopWaiting?.();
     deadline.abort(new Error('the step is over'));
@@ -232,21 +232,26 @@ function timedOut({ deadline, scope }: OpenFrame): boolean {
  * but not than a verdict that the step had reached, which is an AgentError already.
  */
 function failureOf(frame: OpenFrame, error: unknown, when: string): AgentError {
-  const { call, scope, deadline } = frame;
-  const redact = (text: string): string => scope.redactor.text(text);
-  if (!deadline.signal.aborted || isAgentError(error)) return toAgentError(error, redact);
-  if (timedOut(frame)) {
-    return new AgentError(
-      'STEP_TIMEOUT',
-      redact(`agent.${call.kind}: the deadline passed ${when}.`),
-      { cause: error },
-    );
+  const { call, deadline } = frame;
+  const { redactor } = frame.scope;
+  // Asked first, because it ends a deadline whose timer is late: an operation that had the rest of
+  // the step as its own limit may be heard of before the step's timer.
+  const late = timedOut(frame);
+  const { aborted, reason } = deadline.signal as { aborted: boolean; reason: unknown };
+  if (!aborted || isAgentError(error)) return toAgentError(error, redactor);
+  if (!late && (isEngineError(reason) || isRunnerError(reason))) {
+    return toAgentError(reason, redactor);
   }
-  const { reason } = deadline.signal as { reason: unknown };
-  if (isEngineError(reason) || isRunnerError(reason)) return toAgentError(reason, redact);
-  return new AgentError('CANCELLED', `agent.${call.kind}: cancelled by the host.`, {
-    cause: reason,
-  });
+  return toAgentError(
+    late
+      ? new AgentError('STEP_TIMEOUT', `agent.${call.kind}: the deadline passed ${when}.`, {
+          cause: error,
+        })
+      : new AgentError('CANCELLED', `agent.${call.kind}: cancelled by the host.`, {
+          cause: reason,
+        }),
+    redactor,
+  );
 }
 
 function spent(budget: Budget): string {
@@ -261,6 +266,7 @@ async function waitForAbandoned(step: Step): Promise<void> {
   const names = driver.abandoned;
   if (names.length === 0) return;
   step.progress({ what: 'waiting-for-engine', operations: names });
+  step.doing(`waiting for ${names.join(', ')} of an earlier step, which ignored its abort`);
   if (await race(driver.settleAbandoned(limits.cleanupTimeout, signal), signal)) return;
   throw new AgentError(
     'ENGINE_FAILURE',

@@ -23,12 +23,17 @@ export interface ResultText {
   readonly whole: boolean;
 }
 
-/** Starts a conversation: fixed rules, then the task with its first screen. */
-export function createTranscript(rules: string, task: string): Transcript {
-  const messages: ModelMessage[] = [
+/** What opens every request: the fixed rules, then the task with its screen. */
+export function opening(rules: string, task: string): ModelMessage[] {
+  return [
     { role: 'system', text: rules, cache: true },
     { role: 'user', content: [{ type: 'text', text: task }] },
   ];
+}
+
+/** Starts a conversation. */
+export function createTranscript(rules: string, task: string): Transcript {
+  const messages = opening(rules, task);
   /** Index of the message with the newest whole screen. */
   let newest = 1;
   /** Messages before this one have no screen left in them. */

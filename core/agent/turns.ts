@@ -40,6 +40,7 @@ export async function runTurns(options: TurnsOptions): Promise<Verdict> {
     view: options.view,
     specs,
     reportsFrom: options.reportsFrom,
+    wasCut: false,
   };
   const tools = [...[...specs.values()].map(modelTool), modelTool(COMPLETE_STEP)];
   let silentTurns = 0;
@@ -55,6 +56,7 @@ export async function runTurns(options: TurnsOptions): Promise<Verdict> {
       toolChoice: windDown === undefined ? 'required' : { tool: COMPLETE_STEP.name },
     });
     transcript.answer(answer);
+    calls.wasCut = answer.stopReason === 'length';
     const verdict =
       windDown === undefined
         ? await playTurn(calls, transcript, answer)
@@ -98,15 +100,15 @@ async function playTurn(
   let stopped: string | undefined;
   let ran = 0;
   for (const call of answer.toolCalls) {
-    if (stopped === undefined && ran > 0 && lostItsTarget(tools, call)) {
-      stopped = 'the screen changed, and its node is gone.';
-    }
-    if (stopped !== undefined) {
-      transcript.result(call, notRun(tools, call, stopped));
+    const lost = stopped === undefined && ran > 0 && lostItsTarget(tools, call);
+    if (stopped !== undefined || lost) {
+      const why = stopped ?? 'the screen changed, and its node is gone.';
+      transcript.result(call, notRun(tools, call, why));
+      stopped ??= 'an earlier call of this turn was not run.';
       continue;
     }
     if (call.name === COMPLETE_STEP.name) {
-      const verdict = readVerdict(call.arguments ?? {});
+      const verdict = readVerdict(call.arguments);
       if (typeof verdict !== 'string') return verdict;
       const { result } = await refuse(tools, call, `${COMPLETE_STEP.name}: ${verdict}`);
       transcript.result(call, result);
@@ -134,7 +136,7 @@ function forcedVerdict(
       answered.push([call, `only ${COMPLETE_STEP.name} can be called now.`]);
       continue;
     }
-    const verdict = readVerdict(call.arguments ?? {});
+    const verdict = readVerdict(call.arguments);
     if (typeof verdict === 'string') answered.push([call, `${verdict}.`]);
     else found ??= verdict;
   }

@@ -1,10 +1,15 @@
 // Adding up what models used, per step, attempt and session. A sum is exact (`provider`) only when
-// every call supplied complete counts; otherwise it is an upper bound computed from bytes, and
-// says so. Sums saturate at MAX_SAFE_INTEGER; a cost that overflowed is left out, and stays out
+// every call supplied complete counts; otherwise it is an upper bound, and says so: for a call that
+// was answered the bytes of what was sent and of what came back, for one that was not (a time-out,
+// an abort) its output limit in place of the latter (budget.ts). Sums saturate at MAX_SAFE_INTEGER; a cost that overflowed is left out, and stays out
 // whatever is added later: what came before it is lost, and the rest is not the sum.
 import type { ModelUsage } from './model.ts';
 
 export interface UsageTotals {
+  /**
+   * `provider`: every call supplied complete counts. `adapter-upper-bound`: some did not; their
+   * tokens are at most what is counted here, and in practice about a quarter of it.
+   */
   readonly tokenAccounting: 'provider' | 'adapter-upper-bound';
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -51,14 +56,15 @@ function count(value: number | undefined): number | undefined {
 export function usageOfCall(call: CallUsage): UsageTotals {
   const input = count(call.reported?.inputTokens);
   const output = count(call.reported?.outputTokens);
+  const reasoning = count(call.reported?.reasoningTokens) ?? 0;
   const cost = call.reported?.cost;
   const complete = input !== undefined && output !== undefined;
   return {
     tokenAccounting: complete ? 'provider' : 'adapter-upper-bound',
     inputTokens: input ?? call.bound.inputTokens,
-    outputTokens: output ?? call.bound.outputTokens,
+    outputTokens: output ?? saturate(call.bound.outputTokens, reasoning),
     cachedInputTokens: count(call.reported?.cachedInputTokens) ?? 0,
-    reasoningTokens: count(call.reported?.reasoningTokens) ?? 0,
+    reasoningTokens: reasoning,
     ...(cost !== undefined && Number.isFinite(cost) && cost >= 0 ? { cost } : {}),
     modelCalls: 1,
     requests: call.requests,

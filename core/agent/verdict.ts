@@ -32,7 +32,8 @@ export interface Verdict {
 }
 
 /** Reads `complete_step` arguments; answers what is wrong with them as a string. */
-export function readVerdict(sent: Readonly<Record<string, unknown>>): Verdict | string {
+export function readVerdict(sent: Readonly<Record<string, unknown>> | undefined): Verdict | string {
+  if (sent === undefined) return 'the arguments were not a JSON object';
   const { status, summary, code = null } = sent;
   const known = VERDICT_STATUSES.find((name) => name === status);
   if (known === undefined) return `"status" must be one of ${VERDICT_STATUSES.join(', ')}`;

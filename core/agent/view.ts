@@ -1,6 +1,7 @@
 // What the model knows of the screen, beside what the screen is now. A report says the difference and
 // moves the knowledge forward; ids are looked up on the newest observation, never on the known one.
 // Settling after an action and looking without one both end here, so that "newest" is one place.
+import type { EngineSnapshot } from '../contract/observation.ts';
 import type { Observation } from './driver.ts';
 import { renderChanges } from './screen/changes.ts';
 import { renderScreen, type ScreenView } from './screen/render.ts';
@@ -26,6 +27,18 @@ export interface View {
   report(): Report;
 }
 
+/** All of a screen as text, up to the agent's cap: what a judgment or an extraction is shown. */
+export function wholeScreen(step: Step, snapshot: EngineSnapshot): string {
+  const { text, shown } = renderScreen(snapshot, {
+    ids: step.ids,
+    view: 'whole',
+    maxBytes: step.call.entry.maxObservationBytes,
+    redactor: step.scope.redactor,
+  });
+  step.shown(text, shown.size);
+  return text;
+}
+
 /** Observes once and makes the view of a step. */
 export async function createView(step: Step): Promise<View> {
   const { scope, ids, call } = step;
@@ -37,6 +50,7 @@ export async function createView(step: Step): Promise<View> {
   let screen = await step.observe();
   let known = screen;
   let shown: ReadonlySet<string> = new Set();
+  const steady = new Set<string>();
 
   const settled = (): Promise<Observation> =>
     step.timed('settleMs', async () => {
@@ -45,6 +59,7 @@ export async function createView(step: Step): Promise<View> {
         before: screen,
         clock: scope.clock,
         signal: step.signal,
+        steady,
       });
       screen = result.observation;
       return screen;

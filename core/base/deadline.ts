@@ -1,6 +1,9 @@
 // One absolute deadline for a piece of work, with the signal that enforces it. Everything awaited
 // under it is raced against it (`race`), so that a callee that ignores its signal cannot hold the
-// caller. Deadlines nest: a child never outlives its parent, and hears the parent's reason.
+// caller. Deadlines nest: a child never outlives its parent, and hears the parent's reason. A timer
+// may be late: whoever asks and finds no time left ends the deadline there and then, so that nobody
+// meets a time that is up under a signal that is not.
+import { setMaxListeners } from 'node:events';
 import type { Clock } from './clock.ts';
 
 /** The work's time limit: `signal` aborts at the deadline, or with the parent's reason before it. */
@@ -31,25 +34,38 @@ export interface DeadlineOptions {
 export function createDeadline(options: DeadlineOptions): Deadline {
   const { clock, ms, parent } = options;
   const controller = new AbortController();
+  // Any number of calls may queue under one deadline: no leak, and no warning into a host's output.
+  setMaxListeners(0, controller.signal);
   const at = clock.now() + ms;
   let expired = false;
+  let disposed = false;
   let cancelTimer: (() => void) | undefined;
   const onParent = (): void => {
     controller.abort(parent?.reason);
     dispose();
   };
   const dispose = (): void => {
+    disposed = true;
     cancelTimer?.();
     cancelTimer = undefined;
     parent?.removeEventListener('abort', onParent);
   };
   const expire = (): void => {
     if (controller.signal.aborted) return;
+    // Timers count from when the event loop last looked at the time: they may fire early.
+    const early = at - clock.now();
+    if (early > 0) {
+      cancelTimer = clock.setTimer(Math.ceil(early), expire);
+      return;
+    }
     expired = true;
     controller.abort(
       options.reason?.() ?? new DOMException('The operation timed out.', 'TimeoutError'),
     );
     dispose();
+  };
+  const look = (): void => {
+    if (!disposed && clock.now() >= at) expire();
   };
   if (parent?.aborted === true) controller.abort(parent.reason);
   else if (ms <= 0) expire();
@@ -60,8 +76,12 @@ export function createDeadline(options: DeadlineOptions): Deadline {
   return {
     signal: controller.signal,
     at,
-    remaining: () => Math.max(0, at - clock.now()),
+    remaining() {
+      look();
+      return Math.max(0, at - clock.now());
+    },
     get expired() {
+      look();
       return expired;
     },
     abort(reason: unknown) {
@@ -69,6 +89,41 @@ export function createDeadline(options: DeadlineOptions): Deadline {
       dispose();
     },
     dispose,
+  };
+}
+
+/** A signal that follows others, and that its owner may abort before them. */
+export interface LinkedSignal {
+  readonly signal: AbortSignal;
+  /** Aborts it now, unless it is aborted already: the first reason counts. */
+  abort(reason: unknown): void;
+  /** Stops following; idempotent. The signal stays as it is. */
+  release(): void;
+}
+
+/** Aborts with the reason of the first parent that does. Holds a listener on each until released. */
+export function linkSignals(parents: readonly (AbortSignal | undefined)[]): LinkedSignal {
+  const controller = new AbortController();
+  const releases: (() => void)[] = [];
+  for (const parent of parents) {
+    if (parent === undefined) continue;
+    const onAbort = (): void => {
+      controller.abort(parent.reason);
+    };
+    if (parent.aborted) onAbort();
+    parent.addEventListener('abort', onAbort, { once: true });
+    releases.push(() => {
+      parent.removeEventListener('abort', onAbort);
+    });
+  }
+  return {
+    signal: controller.signal,
+    abort: (reason) => {
+      controller.abort(reason);
+    },
+    release() {
+      for (const letGo of releases.splice(0)) letGo();
+    },
   };
 }
 

@@ -1,23 +1,37 @@
 // Shapes of JSON, written once: one value that both checks (answering the first issue and where it
 // is) and describes itself as JSON Schema. Members that a shape does not name are let through,
 // because an optional member may be added to the wire without a new protocol version; a shape
-// that must be closed says so. Paths are put together only on the way back from an issue: a
+// that must be closed says so, and what a person wrote by hand is checked closed throughout. Paths are put together only on the way back from an issue: a
 // screen of 100 000 nodes without one costs no string.
 import type { JsonIssue, JsonObject, JsonValue } from './json.ts';
+import { suggestName } from './nearest.ts';
 
 /** The schemas of named shapes, by name, as they are gathered. */
 export type SchemaDefinitions = Map<string, JsonObject>;
 
+/** Every object in the value is taken as closed; `also` is a member that the caller knows of. */
+export interface ClosedCheck {
+  readonly also?: string;
+}
+
 export interface Shape {
   /** The first issue; its path is relative (`''`, `.name`, `[2].name`). `undefined`: it fits. */
-  check(value: unknown): JsonIssue | undefined;
+  check(value: unknown, closed?: ClosedCheck): JsonIssue | undefined;
   /** The shape as JSON Schema; named shapes join `definitions`. */
   schema(definitions: SchemaDefinitions): JsonObject;
 }
 
 /** The first issue of `value`, its path beginning with `name`; `undefined` when it fits. */
 export function checkShape(shape: Shape, value: unknown, name: string): JsonIssue | undefined {
-  const issue = shape.check(value);
+  return withName(name, shape.check(value));
+}
+
+/** The same, and a member that no shape names is an issue too: for what a person wrote by hand. */
+export function checkClosed(shape: Shape, value: unknown, name: string): JsonIssue | undefined {
+  return withName(name, shape.check(value, {}));
+}
+
+function withName(name: string, issue: JsonIssue | undefined): JsonIssue | undefined {
   return issue === undefined ? undefined : { path: name + issue.path, problem: issue.problem };
 }
 
@@ -119,13 +133,13 @@ export interface ListOptions {
 export function list(item: Shape, options: ListOptions = {}): Shape {
   const { min = 0, unique = false } = options;
   return {
-    check(value) {
+    check(value, closed) {
       if (!Array.isArray(value)) return problem(`must be a list, not ${kindOf(value)}`);
       if (value.length < min) return problem('must not be empty');
       const seen = unique ? new Set<unknown>() : undefined;
       for (let index = 0; index < value.length; index += 1) {
         const member: unknown = value[index];
-        const issue = item.check(member);
+        const issue = item.check(member, closed && {});
         if (issue !== undefined) return under(`[${index}]`, issue);
         if (seen?.has(member) === true) {
           return { path: `[${index}]`, problem: `repeats ${JSON.stringify(member)}` };
@@ -146,10 +160,10 @@ export function list(item: Shape, options: ListOptions = {}): Shape {
 /** An object whose own members all have the same shape. */
 export function record(member: Shape): Shape {
   return {
-    check(value) {
+    check(value, closed) {
       if (!isObject(value)) return problem(`must be an object, not ${kindOf(value)}`);
       for (const key of Object.keys(value)) {
-        const issue = member.check(value[key]);
+        const issue = member.check(value[key], closed && {});
         if (issue !== undefined) return under(memberOf(key), issue);
       }
       return undefined;
@@ -176,23 +190,28 @@ export function object(members: ObjectMembers): Shape {
   const optional = Object.entries(members.optional ?? {});
   const known = new Set([...required, ...optional].map(([key]) => key));
   return {
-    check(value) {
+    check(value, closed) {
       if (!isObject(value)) return problem(`must be an object, not ${kindOf(value)}`);
       for (const [key, shape] of required) {
         const member = own(value, key);
         if (member === undefined) return { path: memberOf(key), problem: 'is missing' };
-        const issue = shape.check(member);
+        const issue = shape.check(member, closed && {});
         if (issue !== undefined) return under(memberOf(key), issue);
       }
       for (const [key, shape] of optional) {
         const member = own(value, key);
         if (member === undefined) continue;
-        const issue = shape.check(member);
+        const issue = shape.check(member, closed && {});
         if (issue !== undefined) return under(memberOf(key), issue);
       }
-      if (members.closed === true) {
-        const extra = Object.keys(value).find((key) => !known.has(key));
-        if (extra !== undefined) return { path: memberOf(extra), problem: 'is not a known member' };
+      if (members.closed === true || closed !== undefined) {
+        const extra = Object.keys(value).find((key) => !known.has(key) && key !== closed?.also);
+        if (extra !== undefined) {
+          return {
+            path: memberOf(extra),
+            problem: `is not a known member${suggestName(extra, known)}`,
+          };
+        }
       }
       return members.refine?.(value);
     },
@@ -215,12 +234,12 @@ export function object(members: ObjectMembers): Shape {
 export function variants(member: string, branches: Readonly<Record<string, Shape>>): Shape {
   const choice = oneOf(Object.keys(branches));
   return {
-    check(value) {
+    check(value, closed) {
       if (!isObject(value)) return problem(`must be an object, not ${kindOf(value)}`);
       const key = own(value, member);
       const issue = key === undefined ? problem('is missing') : choice.check(key);
       if (issue !== undefined) return under(memberOf(member), issue);
-      return branches[key as string]?.check(value);
+      return branches[key as string]?.check(value, closed && { also: member });
     },
     schema: (definitions) => ({
       oneOf: Object.entries(branches).map(([key, shape]) => {
@@ -240,8 +259,8 @@ export function variants(member: string, branches: Readonly<Record<string, Shape
 /** Fits when one of the shapes does. `expected` finishes "must be ..." when none does. */
 export function either(expected: string, shapes: readonly Shape[]): Shape {
   return {
-    check: (value) =>
-      shapes.some((shape) => shape.check(value) === undefined)
+    check: (value, closed) =>
+      shapes.some((shape) => shape.check(value, closed) === undefined)
         ? undefined
         : problem(`must be ${expected}`),
     schema: (definitions) => ({ anyOf: shapes.map((shape) => shape.schema(definitions)) }),
@@ -256,12 +275,12 @@ export function named(name: string, inner: () => Shape, maxDepth = 512): Shape {
   let depth = 0;
   let shape: Shape | undefined;
   return {
-    check(value) {
+    check(value, closed) {
       if (depth >= maxDepth) return problem(`is nested deeper than ${maxDepth} levels`);
       shape ??= inner();
       depth += 1;
       try {
-        return shape.check(value);
+        return shape.check(value, closed);
       } finally {
         depth -= 1;
       }

@@ -3,6 +3,7 @@
 // recognised by a `Symbol.for` marker, because two copies of this package may meet in one process.
 import type { JsonObject } from '../base/json.ts';
 import { cutEnd, toWellFormed } from '../base/text.ts';
+import { isErrorLike } from '../base/thrown.ts';
 import {
   ERROR_CODES,
   EXIT_CODES,
@@ -172,13 +173,14 @@ export function isAgentError(error: unknown): error is AgentError {
   return kindOf(error) === 'agent';
 }
 
-/** The category of any thrown value. One that is none of ours (an assertion) is the test's own. */
-export function categoryOf(error: unknown): ErrorCategory {
-  if (isRunnerError(error) || isAgentError(error)) return error.category;
-  if (isEngineError(error)) return findCode(error.code)?.category ?? 'infrastructure';
-  return error instanceof Error && error.name === 'AbortError' ? 'interrupted' : 'test';
+/** The errors that an error collects; none for one that is no `AggregateError`. */
+export function collectedErrors(error: unknown): readonly unknown[] {
+  if (!isErrorLike(error) || error.name !== 'AggregateError') return [];
+  const { errors } = error as Partial<AggregateError>;
+  return Array.isArray(errors) ? errors : [];
 }
 
+/** From the one that wins over all to the one that wins over none. */
 const PRECEDENCE: readonly ErrorCategory[] = [
   'interrupted',
   'internal',
@@ -187,11 +189,31 @@ const PRECEDENCE: readonly ErrorCategory[] = [
   'test',
 ];
 
+/**
+ * The category of any thrown value: the highest of those that an `AggregateError` collects, however
+ * deep. One that is none of ours (an assertion) is the test's own.
+ */
+export function categoryOf(error: unknown): ErrorCategory {
+  const present = new Set<ErrorCategory>();
+  const seen = new Set<unknown>();
+  const visit = (one: unknown): void => {
+    if (seen.has(one)) return;
+    seen.add(one);
+    const collected = collectedErrors(one);
+    if (collected.length === 0) present.add(ownCategory(one));
+    for (const each of collected) visit(each);
+  };
+  visit(error);
+  return PRECEDENCE.find((category) => present.has(category)) ?? 'internal';
+}
+
+function ownCategory(error: unknown): ErrorCategory {
+  if (isRunnerError(error) || isAgentError(error)) return error.category;
+  if (isEngineError(error)) return findCode(error.code)?.category ?? 'infrastructure';
+  return isErrorLike(error) && error.name === 'AbortError' ? 'interrupted' : 'test';
+}
+
 /** The exit code for one thrown value, or for several: the highest category present wins. */
 export function exitCodeOf(error: unknown): number {
-  const present = new Set(
-    error instanceof AggregateError ? error.errors.map(categoryOf) : [categoryOf(error)],
-  );
-  const worst = PRECEDENCE.find((category) => present.has(category)) ?? 'internal';
-  return EXIT_CODES[worst];
+  return EXIT_CODES[categoryOf(error)];
 }

@@ -47,7 +47,7 @@ const pixelCount = number({ integer: true, min: 1 });
 
 /** Date, time and zone, as ISO 8601 and RFC 3339 agree on. */
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/u;
-const time: Shape = text({
+export const TIME_SHAPE: Shape = text({
   refine: (value) =>
     TIME.test(value) && !Number.isNaN(Date.parse(value))
       ? undefined
@@ -318,18 +318,18 @@ const json: Shape = {
 
 export const ENGINE_STATE_SHAPE: Shape = object({
   required: { format: filled, version: finite, data: json },
-  optional: { expiresAt: time },
+  optional: { expiresAt: TIME_SHAPE },
 });
 
 export const VIDEO_SEGMENTS_SHAPE: Shape = list(
   either('{ path, startedAt } or { url, mediaType, startedAt }', [
-    object({ required: { path: filled, startedAt: time } }),
-    object({ required: { url: filled, mediaType: filled, startedAt: time } }),
+    object({ required: { path: filled, startedAt: TIME_SHAPE } }),
+    object({ required: { url: filled, mediaType: filled, startedAt: TIME_SHAPE } }),
   ]),
 );
 
 export const APP_LOG_ENTRY_SHAPE: Shape = object({
-  required: { level: oneOf(APP_LOG_LEVELS), text: string, at: time },
+  required: { level: oneOf(APP_LOG_LEVELS), text: string, at: TIME_SHAPE },
   optional: { source: string },
 });
 

@@ -8,6 +8,7 @@ import {
   checkObject,
   invalid,
   keyPath,
+  optionalObject,
   optionalString,
   positiveOr,
   unsupported,
@@ -72,14 +73,14 @@ const AGENT_KEYS = [
 ];
 
 export function resolveAgents(value: unknown): readonly UnresolvedAgent[] {
-  return Object.entries(checkObject(value ?? {}, 'agents')).map(([name, agent]) =>
-    resolveAgent(name, agent),
+  return Object.entries(optionalObject(value, 'agents', { example: '{ default: { model } }' })).map(
+    ([name, agent]) => resolveAgent(name, agent),
   );
 }
 
 function resolveAgent(name: string, value: unknown): UnresolvedAgent {
   const path = keyPath('agents', name);
-  const agent = checkObject(value, path, AGENT_KEYS);
+  const agent = checkObject(value, path, { known: AGENT_KEYS, example: '{ model, ... }' });
   for (const key of ['executor', 'tools']) {
     if (agent[key] !== undefined) throw unsupported(`${path}.${key}`, 'is not in this version.');
   }
@@ -88,7 +89,7 @@ function resolveAgent(name: string, value: unknown): UnresolvedAgent {
   if (context !== undefined && utf8Length(context) > CONTEXT_LIMIT) {
     throw invalid(`${path}.context`, `must be at most ${CONTEXT_LIMIT} UTF-8 bytes.`);
   }
-  const vision = agent['vision'] ?? false;
+  const vision = agent['vision'] === undefined ? false : agent['vision'];
   if (typeof vision !== 'boolean' && vision !== 'only') {
     throw invalid(`${path}.vision`, 'must be true, false or "only".');
   }
@@ -163,7 +164,7 @@ export function namedReference(
   value: unknown,
   path: string,
 ): { readonly name: string; readonly options?: Readonly<Record<string, unknown>> } {
-  const reference = checkObject(value, path, ['name', 'options']);
+  const reference = checkObject(value, path, { known: ['name', 'options'] });
   const name = optionalString(reference['name'], `${path}.name`);
   if (name === undefined) throw invalid(`${path}.name`, 'is required.');
   const { options } = reference;
@@ -187,7 +188,7 @@ export function isModel(value: unknown): value is Model {
 
 function pricesOf(value: unknown, path: string): ModelPrices | undefined {
   if (value === undefined) return undefined;
-  const prices = checkObject(value, path, ['input', 'output', 'cachedInput']);
+  const prices = checkObject(value, path, { known: ['input', 'output', 'cachedInput'] });
   const input = amount(prices['input'], `${path}.input`);
   const output = amount(prices['output'], `${path}.output`);
   const cachedInput = amount(prices['cachedInput'], `${path}.cachedInput`);

@@ -3,7 +3,7 @@
 // everything else) are made in one place, so that a URL never reaches an engine but by open.
 import type { EngineAppDeclaration, EngineAppInfo, PermissionSetting } from '../contract/engine.ts';
 import { siteOf } from '../contract/site.ts';
-import { checkObject, invalid, keyPath, oneOf, optionalString } from './checks.ts';
+import { checkObject, invalid, keyPath, oneOf, optionalObject, optionalString } from './checks.ts';
 
 export interface AppOptions {
   /** Where the app starts. Without a scheme: `https://`, on a loopback host `http://`. */
@@ -30,7 +30,7 @@ export interface ResolvedApp {
 const APP_KEYS = ['url', 'bundleId', 'appPath', 'identity', 'launchArguments', 'permissions'];
 
 export function resolveApp(value: unknown, path: string): ResolvedApp {
-  const app = checkObject(value ?? {}, path, APP_KEYS);
+  const app = optionalObject(value, path, { known: APP_KEYS, example: '{ url }' });
   const url = app['url'] === undefined ? undefined : normalizeUrl(app['url'], `${path}.url`);
   const identity = optionalString(app['identity'], `${path}.identity`);
   const bundleId = optionalString(app['bundleId'], `${path}.bundleId`);
@@ -56,10 +56,17 @@ export function resolveApp(value: unknown, path: string): ResolvedApp {
 /** An app URL in its one form, e.g. `localhost:3000` becomes `http://localhost:3000/`. */
 export function normalizeUrl(value: unknown, path: string): string {
   if (typeof value !== 'string' || value.trim() === '') {
-    throw invalid(path, 'must be a URL such as "https://shop.example" or "localhost:3000".');
+    throw invalid(
+      path,
+      'must be a URL as a string, such as "https://shop.example" or "localhost:3000".',
+    );
   }
   const text = value.trim();
-  const full = /^[a-z][a-z0-9+.-]*:\/\//iu.test(text) ? text : `${schemeFor(text)}://${text}`;
+  // With one slash the parser would take "https" for the host.
+  if (/^https?:(?!\/\/)/iu.test(text)) {
+    throw invalid(path, 'must have two slashes after its scheme, as in "https://shop.example".');
+  }
+  const full = withScheme(text);
   let url: URL;
   try {
     url = new URL(full);
@@ -77,6 +84,11 @@ export function normalizeUrl(value: unknown, path: string): string {
     throw invalid(path, 'must not carry a fragment; pass it to app.open() instead.');
   }
   return url.href;
+}
+
+/** The text with the scheme that a person leaves out: `localhost:3000` is `http://localhost:3000`. */
+export function withScheme(text: string): string {
+  return /^[a-z][a-z0-9+.-]*:\/\//iu.test(text) ? text : `${schemeFor(text)}://${text}`;
 }
 
 function schemeFor(text: string): 'http' | 'https' {
@@ -105,15 +117,41 @@ export function originList(value: unknown, path: string): readonly string[] | un
   const list = stringList(value, path);
   return list?.map((entry, index) => {
     const at = `${path}[${index}]`;
-    const full = /^[a-z][a-z0-9+.-]*:\/\//iu.test(entry) ? entry : `${schemeFor(entry)}://${entry}`;
-    const origin = originOf(full);
-    if (origin === undefined)
+    if (entry.includes('*')) {
+      throw invalid(at, 'must be one whole origin: there are no wildcards, list each of them.');
+    }
+    const origin = originOf(withScheme(entry));
+    if (origin === undefined) {
       throw invalid(at, 'must be an origin such as "https://shop.example".');
+    }
     return origin;
   });
 }
 
-export function stringList(value: unknown, path: string): readonly string[] | undefined {
+/** A host as a person writes it: `shop.example`, `localhost:3000`. */
+const HOST = /^(?:localhost|[\w-]+(?:\.[\w-]+)+|\[[0-9a-f:]+\])(?::\d+)?(?:\/|$)/iu;
+
+/**
+ * Where a credential may be filled: an origin (a URL counts for its origin, a host gets its scheme),
+ * or a location that is no URL, word for word.
+ */
+export function placeList(value: unknown, path: string): readonly string[] | undefined {
+  return stringList(value, path)?.flatMap((entry, index) => {
+    if (/^(?:[a-z]+:\/\/)?\*(?:\.|$)/iu.test(entry)) {
+      throw invalid(
+        `${path}[${index}]`,
+        'must be one whole origin: there are no wildcards, list each of them.',
+      );
+    }
+    const origin = originOf(entry);
+    if (origin !== undefined) return [origin];
+    // A bundle id looks like a host: it stays what it is as well.
+    const host = HOST.test(entry) ? originOf(withScheme(entry)) : undefined;
+    return host === undefined ? [entry] : [entry, host];
+  });
+}
+
+function stringList(value: unknown, path: string): readonly string[] | undefined {
   if (value === undefined) return undefined;
   if (!Array.isArray(value) || !value.every((item) => typeof item === 'string')) {
     throw invalid(path, 'must be a list of strings.');

@@ -2,9 +2,9 @@
 // by itself. Only `open` may find the app unreachable, and only it resolves paths against the URL.
 import type { Driver } from '../agent/driver.ts';
 import { runnerError } from '../contract/errors.ts';
-import type { ResolvedApp } from './app-options.ts';
+import { withScheme, type ResolvedApp } from './app-options.ts';
 import type { AttemptCalls } from './calls.ts';
-import { readOpenError } from './engine-errors.ts';
+import { readOpenError } from './errors.ts';
 
 export interface AttemptApp {
   /** The app's URL, when it has one. */
@@ -25,8 +25,6 @@ export interface AttemptAppOptions {
   readonly calls: AttemptCalls;
   readonly driver: Driver;
   readonly actionTimeout: number;
-  /** The rest of the attempt, ms. */
-  readonly remaining: () => number;
   /** Takes a picture; the caller is in its turn. */
   readonly picture: (label: string | undefined, signal: AbortSignal) => Promise<string | undefined>;
 }
@@ -49,11 +47,10 @@ export function createAttemptApp(options: AttemptAppOptions): AttemptApp {
     baseUrl: app.url,
     async open(path?: string) {
       const url = resolveUrl(path, app.url);
-      // A slow start is not a failed action: opening has the whole rest of the attempt.
-      const timeoutMs = options.remaining();
       await calls.run({
         subject: 'app.open',
-        timeoutMs,
+        // A slow start is not a failed action: opening has the whole rest of the attempt.
+        timeoutMs: undefined,
         read: readOpenError,
         body: (turn) => driver.open(url, turn.budget(turn.deadline.remaining())),
       });
@@ -85,7 +82,11 @@ function resolveUrl(path: string | undefined, base: string | undefined): string 
       'app.open has no URL: give "target.app.url", or pass a whole URL.',
     );
   }
-  if (URL.canParse(path, base)) return new URL(path, base).href;
+  // To the parser, what stands before a port is a scheme.
+  const target = /^(?:localhost|[\w-]+(?:\.[\w-]+)+):\d+(?:[/?#]|$)/u.test(path)
+    ? withScheme(path)
+    : path;
+  if (URL.canParse(target, base)) return new URL(target, base).href;
   throw base === undefined
     ? runnerError(
         'APP_URL_REQUIRED',

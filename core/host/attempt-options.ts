@@ -6,9 +6,9 @@ import {
   checkObject,
   countOr,
   invalid,
+  millisecondsOr,
   optionalSignal,
   optionalString,
-  positiveOr,
   unknownName,
   unsupported,
 } from './checks.ts';
@@ -56,7 +56,7 @@ export function resolveAttempt(
   core: SessionCore,
   newId: () => string,
 ): ResolvedAttempt {
-  const options = checkObject(value, '', Object.keys(KEYS)) as AttemptOptions;
+  const options = checkObject(value, '', { known: Object.keys(KEYS) }) as AttemptOptions;
   const id = optionalString(options.id, 'id') ?? newId();
   const agent = optionalString(options.agent, 'agent');
   if (agent !== undefined && !core.agents.has(agent)) {
@@ -66,7 +66,7 @@ export function resolveAttempt(
     title: optionalString(options.title, 'title') ?? id,
     id,
     retry: countOr(options.retry, 'retry', 0),
-    timeout: positiveOr(options.timeout, 'timeout', core.options.timeout),
+    timeout: millisecondsOr(options.timeout, 'timeout', core.options.timeout),
     agentName: agent ?? core.options.agent,
     signal: optionalSignal(options.signal, 'signal'),
     state: stateOf(options.state, core),

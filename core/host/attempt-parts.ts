@@ -1,7 +1,7 @@
 // What an attempt consists of once its engine is ready, put together: deadline, driver, calls, the
 // agent's scope, and the object that the test gets.
 import { checkShape } from '../base/shape.ts';
-import { createDeadline, type Deadline } from '../base/deadline.ts';
+import type { Deadline } from '../base/deadline.ts';
 import { createDriver, type Driver } from '../agent/driver.ts';
 import { createAgent, type Agent } from '../agent/index.ts';
 import type { AttemptScope } from '../agent/scope.ts';
@@ -9,13 +9,12 @@ import { EngineError, runnerError } from '../contract/errors.ts';
 import { ENGINE_STATE_SHAPE } from '../contract/guards.ts';
 import type { EngineState } from '../contract/observation.ts';
 import { createAttemptApp, type AttemptApp } from './app.ts';
-import type { AttemptArtifacts } from './artifacts.ts';
 import type { AttemptLife } from './attempt-life.ts';
 import type { ResolvedAttempt } from './attempt-options.ts';
 import { createAttemptScope, type AttemptRecord, type Taint } from './attempt-scope.ts';
 import { createAttemptCalls, type AttemptCalls } from './calls.ts';
 import { unknownName } from './checks.ts';
-import { createEvidence } from './evidence.ts';
+import { createPictures, type AttemptArtifacts } from './evidence.ts';
 import { createAttemptFixtures, type AttemptFixtures } from './fixtures.ts';
 import { guardDriver } from './guarded-driver.ts';
 import { createDeterministicTier, type DeterministicTier } from './locate.ts';
@@ -61,12 +60,12 @@ export function createAttemptParts(options: AttemptPartsOptions): AttemptParts {
   const { clock, runId, actionTimeout, cleanupTimeout, app } = core.options;
   const taint: Taint = { value: false };
 
-  const deadline = attemptDeadline(options);
+  const deadline = life.startDeadline(() => calls.running);
   const driver = guardDriver({
     driver: createDriver({ engine, clock, runId, attemptId: attempt.id }),
     engine,
     onEngineFailure: () => {
-      core.suspect();
+      core.life.doubt();
     },
   });
   const calls = createAttemptCalls({
@@ -77,9 +76,10 @@ export function createAttemptParts(options: AttemptPartsOptions): AttemptParts {
     actionTimeout,
     cleanupTimeout,
   });
-  const evidence = createEvidence({
+  const pictures = createPictures({
     driver,
     artifacts,
+    redactor,
     actionTimeout,
     tainted: () => taint.value,
     note,
@@ -90,7 +90,7 @@ export function createAttemptParts(options: AttemptPartsOptions): AttemptParts {
     deadline,
     driver,
     calls,
-    evidence,
+    pictures,
     reports: reports.log,
     environment: reports.environment,
     taint,
@@ -125,8 +125,7 @@ export function createAttemptParts(options: AttemptPartsOptions): AttemptParts {
       calls,
       driver,
       actionTimeout,
-      remaining: () => deadline.remaining(),
-      picture: (label, signal) => evidence.picture({ label, signal, origin: 'test' }),
+      picture: (label, signal) => pictures.take({ label, signal, origin: 'test' }),
     }),
     locate: tier.locate,
     perform: tier.perform,
@@ -156,34 +155,14 @@ export function createAttemptParts(options: AttemptPartsOptions): AttemptParts {
   return { context, record, deadline, driver, calls, fixtures };
 }
 
-/** Time runs from when the engine is ready: its start has a limit of its own. */
-function attemptDeadline({ core, attempt, life }: AttemptPartsOptions): Deadline {
-  const deadline = createDeadline({
-    clock: core.options.clock,
-    ms: attempt.timeout,
-    parent: life.signal,
-    reason: () =>
-      runnerError(
-        'TEST_TIMEOUT',
-        `Attempt ${JSON.stringify(attempt.title)} took longer than its ${attempt.timeout} ms.`,
-      ),
-  });
-  deadline.signal.addEventListener(
-    'abort',
-    () => {
-      if (deadline.expired) life.fail(deadline.signal.reason);
-    },
-    { once: true },
-  );
-  return deadline;
-}
-
 function agentOf(scope: AttemptScope): Agent {
   const entry = scope.agents.get(scope.agentName);
   if (entry === undefined) {
     throw runnerError(
       'MODEL_UNAVAILABLE',
-      `Agent ${unknownName(scope.agentName, 'agent', scope.agents.keys())} Give it a model under "agents".`,
+      scope.agents.size === 0
+        ? 'No agent is configured: give the session one, as in agents: { default: { model } }.'
+        : `Agent ${unknownName(scope.agentName, 'agent', scope.agents.keys())}`,
     );
   }
   if (entry.model === undefined) {

@@ -7,7 +7,7 @@ import type { AttemptScope, LedgerEntry, ReportLog } from '../agent/scope.ts';
 import { addUsage, NO_USAGE, type UsageTotals } from '../agent/usage.ts';
 import type { ResolvedAttempt } from './attempt-options.ts';
 import type { AttemptCalls } from './calls.ts';
-import type { Evidence } from './evidence.ts';
+import type { Pictures } from './evidence.ts';
 import type { SessionCore } from './session-core.ts';
 
 /** What an attempt has left behind so far: plain data, free of secrets; grows while it runs. */
@@ -33,7 +33,7 @@ export interface AttemptScopeOptions {
   readonly deadline: Deadline;
   readonly driver: Driver;
   readonly calls: AttemptCalls;
-  readonly evidence: Evidence;
+  readonly pictures: Pictures;
   readonly reports: ReportLog;
   readonly environment: Readonly<Record<string, string>>;
   readonly taint: Taint;
@@ -77,7 +77,7 @@ export function createAttemptScope(options: AttemptScopeOptions): {
     },
     nextStepIndex: () => (stepIndex += 1),
     newId: () => randomUUID(),
-    exclusive: (body) => options.calls.exclusive(body),
+    exclusive: (body) => options.calls.exclusive('a call of the agent', body),
     emit(event) {
       if (event.phase === 'closed') {
         steps.push(event.record);
@@ -86,7 +86,7 @@ export function createAttemptScope(options: AttemptScopeOptions): {
       }
       core.hub.emit({ ...event, attemptId: attempt.id });
     },
-    evidence: (label, signal) => options.evidence.proof({ label, signal, origin: 'agent' }),
+    evidence: (label, signal) => options.pictures.proof({ label, signal, origin: 'agent' }),
   };
   const record: AttemptRecord = {
     attemptId: attempt.id,

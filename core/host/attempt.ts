@@ -1,20 +1,18 @@
-// One attempt: a test's isolation on the engine. The order is fixed here: startAttempt, state,
-// video, the test, settle, teardown, settle, video, endAttempt; and so is who wins when several
-// things fail: the test's own error first, a cleanup failure only when there is none. Its end is
-// owed as soon as startAttempt was called, and runs once.
+// One attempt: a test's isolation on the engine. The order is fixed here: an engine that is lost or
+// in doubt is initialised anew, then startAttempt, state, video, the test, settle, teardown, settle,
+// video, endAttempt; and so is who wins when several things fail: the test's own error first, a
+// cleanup failure only when there is none. endAttempt is owed as soon as startAttempt was called.
 import { NO_USAGE } from '../agent/usage.ts';
 import type { EngineCleanupContext, OperationContext, VideoSegment } from '../contract/engine.ts';
 import { isAgentError, runnerError } from '../contract/errors.ts';
-import { createAttemptArtifacts } from './artifacts.ts';
 import { createAttemptLife } from './attempt-life.ts';
 import type { ResolvedAttempt } from './attempt-options.ts';
 import { createAttemptParts, type AttemptContext, type AttemptParts } from './attempt-parts.ts';
-import { isEngineFailure } from './engine-errors.ts';
-import { describeError } from './error-info.ts';
+import { describeError, leavesDoubt } from './errors.ts';
+import { createAttemptArtifacts, createAttemptVideo } from './evidence.ts';
 import { callHook } from './hook.ts';
 import { createAttemptReports } from './reports.ts';
 import type { SessionCore } from './session-core.ts';
-import { createAttemptVideo } from './video.ts';
 
 /** How the test itself ended. */
 export type AttemptOutcome =
@@ -26,7 +24,6 @@ export interface RunningAttempt {
   readonly context: AttemptContext;
   /** Aborts when the attempt can no longer pass, with the error that it fails with. */
   readonly failed: AbortSignal;
-  fail(error: unknown): void;
   /** Ends it, once; answers the cleanup failures. */
   end(outcome: AttemptOutcome): Promise<readonly unknown[]>;
 }
@@ -46,6 +43,8 @@ export async function beginAttempt(
     runId,
     attemptId: attempt.id,
     retry: attempt.retry,
+    taken: core.takenDirs,
+    redactor,
     note,
   });
   const reports = createAttemptReports({
@@ -54,7 +53,12 @@ export async function beginAttempt(
     artifactsDir: artifacts.dir,
     signal: life.signal,
   });
-  const video = createAttemptVideo({ core, artifacts, note });
+  const video = createAttemptVideo({
+    mode: options.video,
+    engine: engine.artifacts,
+    artifacts,
+    note,
+  });
   const subject = (hook: string): string => `Engine ${JSON.stringify(engine.name)}: ${hook}`;
 
   /** Runs an operation that the driver does not know: state and video. */
@@ -73,6 +77,7 @@ export async function beginAttempt(
         body({ signal, timeoutMs, runId, attemptId: attempt.id, origin: 'test' }),
     });
 
+  let startCalled = false;
   let parts: AttemptParts | undefined;
   let ending: Promise<readonly unknown[]> | undefined;
 
@@ -82,7 +87,7 @@ export async function beginAttempt(
       try {
         await body();
       } catch (error) {
-        if (isEngineFailure(error)) core.suspect();
+        if (leavesDoubt(error)) core.life.doubt();
         failures.push(error);
         hub.error(name, error, attempt.id);
       }
@@ -101,12 +106,22 @@ export async function beginAttempt(
     let segments: readonly VideoSegment[] | undefined;
     if (parts !== undefined) {
       const { calls, deadline, fixtures, driver } = parts;
+      const { running } = calls;
+      if (outcome.passed && running.length > 0) {
+        note(`The test returned before ${running.join(', ')} had ended: was an await forgotten?`);
+      }
       calls.close();
-      deadline.abort(runnerError('CANCELLED', 'The attempt has ended.'));
+      deadline.abort(
+        runnerError(
+          'CANCELLED',
+          running.length === 0
+            ? 'The attempt has ended.'
+            : 'The attempt ended before this call did: await every call of a test.',
+        ),
+      );
       await hook('calls in flight', () => calls.idle());
       await stage('calls in flight', async () => {
         if (await driver.settleAbandoned(cleanupTimeout)) return;
-        core.suspect();
         throw runnerError(
           'CLEANUP_TIMEOUT',
           `${subject(driver.abandoned.join(', '))} ignored its abort for ${cleanupTimeout} ms.`,
@@ -120,7 +135,7 @@ export async function beginAttempt(
         outcome.passed && failures.length === 0,
       );
     }
-    await hook('endAttempt', (context) => engine.endAttempt?.(context));
+    if (startCalled) await hook('endAttempt', (context) => engine.endAttempt?.(context));
     reports.close();
     life.close();
     const error = outcome.passed ? failures[0] : outcome.error;
@@ -149,8 +164,13 @@ export async function beginAttempt(
     title: attempt.title,
     retry: attempt.retry,
   });
-  let doing = 'startAttempt';
+  let doing = 'init';
   try {
+    if (!core.life.up) await core.life.restart(life.signal);
+    life.watchEngine();
+    life.signal.throwIfAborted();
+    doing = 'startAttempt';
+    startCalled = true;
     await callHook({
       subject: subject(doing),
       clock,
@@ -173,7 +193,8 @@ export async function beginAttempt(
     );
     deadline.signal.throwIfAborted();
   } catch (error) {
-    if (isEngineFailure(error)) core.suspect();
+    // A start that failed, or that was left behind by an abort, says nothing good of the engine.
+    core.life.doubt();
     hub.error(doing, error, attempt.id);
     await end({ passed: false, error });
     throw error;
@@ -181,7 +202,6 @@ export async function beginAttempt(
   return {
     context: parts.context,
     failed: life.signal,
-    fail: (error) => life.fail(error),
     end,
   };
 }

@@ -6,14 +6,14 @@ import { createDeadline, race, type Deadline } from '../base/deadline.ts';
 import type { Driver, OperationBudget } from '../agent/driver.ts';
 import type { Redactor } from '../agent/scope.ts';
 import { runnerError } from '../contract/errors.ts';
-import { readCallError } from './engine-errors.ts';
+import { readCallError } from './errors.ts';
 
 /** One call of the test's own tier. */
 export interface HostCall<T> {
   /** Names the call in its errors, such as `perform tap`. */
   readonly subject: string;
-  /** ms; at most the rest of the attempt. */
-  readonly timeoutMs: number;
+  /** ms, at most the rest of the attempt; `undefined`: that whole rest. */
+  readonly timeoutMs: number | undefined;
   /** The error when the time is up; default `ACTION_FAILED`. */
   readonly expired?: () => Error;
   /** How a failure is read; default: contract.md section 7. */
@@ -31,7 +31,9 @@ export interface AttemptCalls {
   /** Runs a call in its turn. */
   run<T>(call: HostCall<T>): Promise<T>;
   /** The same queue for the agent, which keeps its own deadlines. */
-  exclusive<T>(body: () => Promise<T>): Promise<T>;
+  exclusive<T>(subject: string, body: () => Promise<T>): Promise<T>;
+  /** The subjects of the calls that run or wait for their turn. */
+  readonly running: readonly string[];
   /** Refuses every further call. */
   close(): void;
   /** Throws `CANCELLED` once closed. */
@@ -52,18 +54,23 @@ export interface AttemptCallsOptions {
 export function createAttemptCalls(options: AttemptCallsOptions): AttemptCalls {
   const { clock, redactor, driver, actionTimeout, cleanupTimeout } = options;
   let tail: Promise<unknown> = Promise.resolve();
+  const running = new Set<{ readonly subject: string }>();
   let closed = false;
 
   const refuseAfterEnd = (): void => {
     if (closed) throw runnerError('CANCELLED', 'The attempt has ended: no call of it can run.');
   };
 
-  const exclusive = async <T>(body: () => Promise<T>): Promise<T> => {
+  const exclusive = async <T>(subject: string, body: () => Promise<T>): Promise<T> => {
     refuseAfterEnd();
-    const turn = tail.then(async () => {
-      refuseAfterEnd();
-      return body();
-    });
+    const call = { subject };
+    running.add(call);
+    const turn = tail
+      .then(async () => {
+        refuseAfterEnd();
+        return body();
+      })
+      .finally(() => running.delete(call));
     tail = turn.catch(() => undefined);
     return turn;
   };
@@ -79,23 +86,28 @@ export function createAttemptCalls(options: AttemptCallsOptions): AttemptCalls {
 
   return {
     exclusive,
+    get running() {
+      return [...running].map(({ subject }) => subject);
+    },
     refuseAfterEnd,
     async run(call) {
       const { subject, timeoutMs } = call;
       const attempt = options.deadline;
       refuseAfterEnd();
-      const deadline = createDeadline({
-        clock,
-        ms: timeoutMs,
-        parent: attempt.signal,
-        reason:
-          call.expired ??
-          (() => runnerError('ACTION_FAILED', `${subject} did not finish within ${timeoutMs} ms.`)),
-      });
+      const own =
+        timeoutMs === undefined || timeoutMs >= attempt.remaining()
+          ? undefined
+          : createDeadline({
+              clock,
+              ms: timeoutMs,
+              parent: attempt.signal,
+              reason: call.expired ?? (() => lateError(subject, timeoutMs)),
+            });
+      const deadline = own ?? attempt;
       const { signal } = deadline;
       try {
         return await race(
-          exclusive(async () => {
+          exclusive(subject, async () => {
             // Rejects as well when the time was up before the turn came.
             await race(waitForAbandoned(), signal);
             return call.body({
@@ -110,10 +122,12 @@ export function createAttemptCalls(options: AttemptCallsOptions): AttemptCalls {
           signal,
         );
       } catch (error) {
+        // Timers of one moment fire in any order: the attempt's own end is the better reason.
+        if (attempt.remaining() === 0) await aborted(attempt.signal);
         if (signal.aborted) throw signal.reason as Error;
         throw (call.read ?? readCallError)(error, subject, redactor);
       } finally {
-        deadline.dispose();
+        own?.dispose();
       }
     },
     close() {
@@ -123,4 +137,14 @@ export function createAttemptCalls(options: AttemptCallsOptions): AttemptCalls {
       await tail;
     },
   };
+}
+
+/** The error of a call whose own time is up. */
+export function lateError(subject: string, timeoutMs: number): Error {
+  return runnerError('ACTION_FAILED', `${subject} did not finish within ${timeoutMs} ms.`);
+}
+
+/** Rejects with the signal's reason, as soon as there is one. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return race(new Promise<never>(() => undefined), signal);
 }

@@ -28,24 +28,46 @@ export function keyPath(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
 }
 
+export interface ObjectRules {
+  /** The keys that it may have; default: any. */
+  readonly known?: readonly string[];
+  /** Keys that people look for here, and where each is: `url` is `target.app.url`. */
+  readonly elsewhere?: Readonly<Record<string, string>>;
+  /** What it looks like, such as `{ engine, app? }`. */
+  readonly example?: string;
+}
+
 /** Checks that `value` is a plain object with known keys only. */
 export function checkObject(
   value: unknown,
   path: string,
-  known?: readonly string[],
+  rules: ObjectRules = {},
 ): Readonly<Record<string, unknown>> {
+  const { known, elsewhere = {}, example } = rules;
   if (!isPlainObject(value)) {
-    if (path !== '') throw invalid(path, 'must be a plain object.');
-    throw new ConfigurationError('INVALID_CONFIG', 'The options must be a plain object.');
+    const problem = `must be a plain object${example === undefined ? '' : `: ${example}`}.`;
+    if (path !== '') throw invalid(path, problem);
+    throw new ConfigurationError('INVALID_CONFIG', `The options ${problem}`);
   }
-  if (known !== undefined) {
-    for (const key of Object.keys(value)) {
-      if (!known.includes(key)) {
-        throw invalid(keyPath(path, key), `is unknown${endSentence(suggestName(key, known))}`);
-      }
-    }
-  }
-  return value;
+  const unknown =
+    known === undefined ? undefined : Object.keys(value).find((key) => !known.includes(key));
+  if (known === undefined || unknown === undefined) return value;
+  const place = Object.hasOwn(elsewhere, unknown) ? elsewhere[unknown] : undefined;
+  throw invalid(
+    keyPath(path, unknown),
+    place === undefined
+      ? `is unknown${endSentence(suggestName(unknown, known))}`
+      : `is unknown here: it is ${JSON.stringify(place)}.`,
+  );
+}
+
+/** The same for one that may be left out: an empty object then. */
+export function optionalObject(
+  value: unknown,
+  path: string,
+  rules?: ObjectRules,
+): Readonly<Record<string, unknown>> {
+  return value === undefined ? {} : checkObject(value, path, rules);
 }
 
 function endSentence(suggestion: string): string {
@@ -71,17 +93,23 @@ export function booleanOr(value: unknown, path: string, fallback: boolean): bool
   return value;
 }
 
-/** A positive safe integer. */
+/** A positive safe integer; `unit` ends the sentence of the message. */
 export function positiveOr<T extends number | undefined>(
   value: unknown,
   path: string,
   fallback: T,
+  unit = '',
 ): number | T {
   if (value === undefined) return fallback;
   if (!Number.isSafeInteger(value) || (value as number) < 1) {
-    throw invalid(path, 'must be a positive integer.');
+    throw invalid(path, `must be a positive integer${unit}.`);
   }
   return value as number;
+}
+
+/** A length of time. */
+export function millisecondsOr(value: unknown, path: string, fallback: number): number {
+  return positiveOr(value, path, fallback, ', in milliseconds');
 }
 
 /** A safe integer of 0 or more. */
@@ -113,9 +141,19 @@ export function optionalFunction<T>(value: T | undefined, path: string): T | und
 
 export function optionalSignal(value: unknown, path: string): AbortSignal | undefined {
   if (value === undefined) return undefined;
-  const signal = value as Partial<AbortSignal> | null;
-  if (typeof signal !== 'object' || signal === null || typeof signal.aborted !== 'boolean') {
-    throw invalid(path, 'must be an AbortSignal.');
+  const signal = value as Partial<AbortSignal & AbortController> | null;
+  const fits = typeof signal === 'object' && typeof signal?.aborted === 'boolean';
+  if (!fits || typeof signal.addEventListener !== 'function') {
+    const hint = signal?.signal === undefined ? '' : ': pass the signal of the controller';
+    throw invalid(path, `must be an AbortSignal${hint}.`);
   }
   return value as AbortSignal;
+}
+
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as { readonly then?: unknown }).then === 'function'
+  );
 }

@@ -1,26 +1,38 @@
-// Which engines are in use. One handle serves one session, unless it says that it serves more or
-// its calls cross to another process. The count is kept on globalThis, because two copies of this
-// package may hold the same handle; the table is made by the first claim, never by the import.
+// Which engines are in use. One handle serves one session, unless it says that it serves more; a
+// remote one gives each further session a handle of its own. The count is kept on globalThis,
+// because two copies of this package may hold the same handle; the table is made by the first
+// claim, never by the import.
 import type { EngineHandle } from '../contract/engine.ts';
 import { runnerError } from '../contract/errors.ts';
 
 const CLAIMS: symbol = Symbol.for('enginewright.engine-claims');
 
-/** Takes the engine for a session and answers the release, or throws `INVALID_STATE`. */
-export function claimEngine(engine: EngineHandle): () => void {
-  if (engine.remote === true) return () => undefined;
+export interface EngineClaim {
+  /** The handle that the session drives. */
+  readonly engine: EngineHandle;
+  release(): void;
+}
+
+/** Takes the engine for a session, or throws `INVALID_STATE`. */
+export function claimEngine(engine: EngineHandle): EngineClaim {
   const claims = claimTable();
   const open = claims.get(engine) ?? 0;
-  const most = engine.workers ?? 1;
+  const most = engine.remote === true ? Number.POSITIVE_INFINITY : (engine.workers ?? 1);
   if (open >= most) {
     throw runnerError(
       'INVALID_STATE',
       `Engine ${JSON.stringify(engine.name)} serves ${most} open session${most === 1 ? '' : 's'} already: close one first, or define another engine.`,
     );
   }
+  if (engine.remote === true && open > 0 && engine.fork !== undefined) {
+    return { engine: engine.fork(), release: () => undefined };
+  }
   claims.set(engine, open + 1);
-  return () => {
-    claims.set(engine, Math.max(0, (claims.get(engine) ?? 1) - 1));
+  return {
+    engine,
+    release() {
+      claims.set(engine, Math.max(0, (claims.get(engine) ?? 1) - 1));
+    },
   };
 }
 

@@ -4,7 +4,7 @@
 import type { Driver } from '../agent/driver.ts';
 import type { EngineHandle } from '../contract/engine.ts';
 import { EngineError } from '../contract/errors.ts';
-import { isEngineFailure } from './engine-errors.ts';
+import { isEngineFailure } from './errors.ts';
 
 export interface GuardedDriverOptions {
   readonly driver: Driver;

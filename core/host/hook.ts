@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts';
 import { createDeadline, race } from '../base/deadline.ts';
 import type { Redactor } from '../agent/scope.ts';
 import { runnerError } from '../contract/errors.ts';
-import { readHookError } from './engine-errors.ts';
+import { readHookError } from './errors.ts';
 
 export interface HookCall<T> {
   /** Such as `Engine "kiosk": init`. */

@@ -6,7 +6,7 @@ export type { AttemptApp } from './app.ts';
 export type { AttemptOptions } from './attempt-options.ts';
 export type { AttemptContext } from './attempt-parts.ts';
 export type { AttemptRecord } from './attempt-scope.ts';
-export type { ErrorInfo } from './error-info.ts';
+export type { ErrorInfo } from './errors.ts';
 export type {
   AttemptFinishedEvent,
   AttemptStartedEvent,
@@ -20,8 +20,13 @@ export type {
   SessionStartedEvent,
 } from './events.ts';
 export type { ActionTarget, AttemptKeyboard, CallOptions } from './locate.ts';
-export type { EngineReference, RecordingMode, SessionOptions, TargetOptions } from './options.ts';
-export type { EngineRegistry } from './registry.ts';
+export type {
+  EngineReference,
+  EngineRegistry,
+  RecordingMode,
+  SessionOptions,
+  TargetOptions,
+} from './options.ts';
 export {
   credentials,
   secrets,

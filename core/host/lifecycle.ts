@@ -2,10 +2,12 @@
 // counterpart. The state lives here, so that a session may fail anywhere and still only asks to
 // "end": dispose follows an init that was called, finish a prepare that was called.
 import type { Redactor } from '../agent/scope.ts';
+import { isPlainObject } from '../base/json.ts';
 import { sanitizeLine } from '../base/text.ts';
 import type { EngineEnvironment, EngineHandle } from '../contract/engine.ts';
 import { runnerError } from '../contract/errors.ts';
-import { readHookError } from './engine-errors.ts';
+import { isThenable } from './checks.ts';
+import { readHookError } from './errors.ts';
 import type { EventHub } from './events.ts';
 import { callHook } from './hook.ts';
 import type { ResolvedOptions } from './options.ts';
@@ -15,8 +17,10 @@ export interface EngineLife {
   start(signal: AbortSignal | undefined): Promise<void>;
   /** Disposes what is left of the engine and initialises it once more. */
   restart(signal: AbortSignal | undefined): Promise<void>;
-  /** Whether the engine stands initialised. */
+  /** Whether the engine stands initialised, is not lost and not in doubt. */
   readonly up: boolean;
+  /** The engine may be broken: it is to be initialised anew before its next attempt. */
+  doubt(): void;
   /** dispose and finish, as far as they are owed; answers what failed. */
   end(): Promise<readonly unknown[]>;
 }
@@ -42,6 +46,7 @@ export function createEngineLife(parts: EngineLifeOptions): EngineLife {
   let finishOwed = false;
   let disposeOwed = false;
   let up = false;
+  let stopWatching: (() => void) | undefined;
 
   const log = (line: string): void => {
     const text = sanitizeLine(String(line), LOG_LINE_LIMIT);
@@ -58,7 +63,7 @@ export function createEngineLife(parts: EngineLifeOptions): EngineLife {
     }
     if (answer !== undefined) {
       // A promise would be a check whose failure nobody waits for.
-      if (answer instanceof Promise) answer.catch(() => undefined);
+      if (isThenable(answer)) answer.then(undefined, () => undefined);
       throw runnerError(
         'ENGINE_FAILURE',
         `${subject('validateApp')} must be synchronous and return nothing.`,
@@ -85,6 +90,12 @@ export function createEngineLife(parts: EngineLifeOptions): EngineLife {
           log,
         }),
     });
+    if (!isEnvironment(result?.env ?? {})) {
+      throw runnerError(
+        'ENGINE_FAILURE',
+        `${subject('prepare')} answered an env that is no object of strings.`,
+      );
+    }
     const workers = result?.workers;
     if (workers !== undefined && workers !== 1) {
       throw runnerError(
@@ -117,6 +128,11 @@ export function createEngineLife(parts: EngineLifeOptions): EngineLife {
         }),
     });
     up = true;
+    // Also between two attempts: the next one must not be the one that finds out.
+    stopWatching = engine.onLost?.((error) => {
+      up = false;
+      hub.error('connection', error);
+    });
   };
 
   /** Runs one cleanup hook; its failure is an event and is answered, never thrown. */
@@ -137,6 +153,7 @@ export function createEngineLife(parts: EngineLifeOptions): EngineLife {
     if (!disposeOwed) return [];
     disposeOwed = false;
     up = false;
+    stopWatching?.();
     return attempt('dispose', (context) => engine.dispose?.(context));
   };
 
@@ -153,6 +170,9 @@ export function createEngineLife(parts: EngineLifeOptions): EngineLife {
     get up() {
       return up;
     },
+    doubt() {
+      up = false;
+    },
     async end() {
       const failures = [...(await dispose())];
       if (finishOwed) {
@@ -166,4 +186,9 @@ export function createEngineLife(parts: EngineLifeOptions): EngineLife {
       return failures;
     },
   };
+}
+
+function isEnvironment(value: unknown): value is EngineEnvironment {
+  const fits = (setting: unknown): boolean => setting === undefined || typeof setting === 'string';
+  return isPlainObject(value) && Object.values(value).every(fits);
 }

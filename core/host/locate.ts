@@ -4,17 +4,20 @@
 // that may have committed happens twice.
 import type { Clock } from '../base/clock.ts';
 import { sleep } from '../base/deadline.ts';
-import type { JsonIssue } from '../base/json.ts';
+import { isPlainObject, type JsonIssue } from '../base/json.ts';
+import { checkClosed } from '../base/shape.ts';
 import { cutEnd } from '../base/text.ts';
 import type { Driver } from '../agent/driver.ts';
 import type { Redactor } from '../agent/scope.ts';
 import type { LocatorAction } from '../contract/actions.ts';
 import { isEngineError, runnerError } from '../contract/errors.ts';
-import { validateAction, validateExpression } from '../contract/guards.ts';
+import { ACTION_SHAPE, EXPRESSION_SHAPE, NODE_REF_SHAPE } from '../contract/guards.ts';
 import { parseKey } from '../contract/keys.ts';
 import type { LocatorExpression } from '../contract/locator.ts';
 import type { NodeRef, SemanticNode } from '../contract/observation.ts';
-import type { AttemptCalls, CallTurn } from './calls.ts';
+import { rejectUnknownKeys } from '../contract/options.ts';
+import { lateError, type AttemptCalls, type CallTurn } from './calls.ts';
+import { isThenable } from './checks.ts';
 import { describeExpression, describeNode } from './describe.ts';
 
 export interface CallOptions {
@@ -54,6 +57,7 @@ export interface DeterministicTierOptions {
 
 /** Between two looks, ms: short at first, then no burden on a slow engine. */
 const POLL_MS = { first: 50, most: 500, growth: 1.6 } as const;
+const CALL_OPTIONS: readonly string[] = ['timeout'];
 /** Candidates named in an error. */
 const MAX_NAMED = 5;
 
@@ -62,10 +66,14 @@ export function createDeterministicTier(options: DeterministicTierOptions): Dete
   // What a node was found by, so that one that has gone can be found again.
   const foundBy = new WeakMap<object, LocatorExpression>();
 
-  const timeoutOf = (value: CallOptions | undefined): number => {
-    const timeout = value?.timeout ?? actionTimeout;
+  const timeoutOf = (call: string, value: unknown = {}, known = CALL_OPTIONS): number => {
+    if (!isPlainObject(value)) {
+      throw badArgument(`${call} takes its options as an object, such as { timeout: 5000 }.`);
+    }
+    rejectUnknownKeys(`${call}'s options`, value, known, 'INVALID_ARGUMENT');
+    const { timeout = actionTimeout } = value as CallOptions;
     if (!Number.isSafeInteger(timeout) || timeout < 1) {
-      throw badArgument('The option "timeout" must be a positive integer, in milliseconds.');
+      throw badArgument(`${call}: "timeout" must be a positive integer, in milliseconds.`);
     }
     return timeout;
   };
@@ -115,9 +123,9 @@ export function createDeterministicTier(options: DeterministicTierOptions): Dete
 
   return {
     async locate(expression, given) {
-      checkArgument('expression', validateExpression(expression));
+      checkExpression('locate', expression);
       const search = createSearch(describeExpression(expression), redactor);
-      const timeoutMs = timeoutOf(given);
+      const timeoutMs = timeoutOf('locate', given);
       return calls.run({
         subject: 'locate',
         timeoutMs,
@@ -126,29 +134,30 @@ export function createDeterministicTier(options: DeterministicTierOptions): Dete
       });
     },
     async perform(target, action, given) {
-      if (!isNode(target)) checkArgument('target', validateExpression(target));
-      checkArgument('action', validateAction(action));
+      if (isNode(target))
+        checkArgument('perform', checkClosed(NODE_REF_SHAPE, target.ref, 'target.ref'));
+      else checkExpression('perform', target);
+      checkAction(action);
       const what = isNode(target) ? describeNode(target) : describeExpression(target);
       const search = createSearch(what, redactor);
-      const timeoutMs = timeoutOf(given);
+      const timeoutMs = timeoutOf('perform', given);
       if (action.kind === 'fill' && action.sensitive) options.onSensitive(action.value);
       const subject = redactor.text(`perform ${action.kind} on ${what}`);
       return calls.run({
         subject,
         timeoutMs,
         expired: () =>
-          search.searching
-            ? search.failure(timeoutMs)
-            : runnerError('ACTION_FAILED', `${subject} did not finish within ${timeoutMs} ms.`),
+          search.searching ? search.failure(timeoutMs) : lateError(subject, timeoutMs),
         body: (turn) => performOn(target, action, turn, search),
       });
     },
     keyboard: Object.freeze({
       async type(text: string, given: CallOptions & { readonly replace?: boolean } = {}) {
         if (typeof text !== 'string') throw badArgument('keyboard.type takes a string.');
+        const timeoutMs = timeoutOf('keyboard.type', given, [...CALL_OPTIONS, 'replace']);
         await calls.run({
           subject: 'keyboard.type',
-          timeoutMs: timeoutOf(given),
+          timeoutMs,
           body: (turn) => driver.type(text, { replace: given.replace === true }, turn.budget()),
         });
       },
@@ -160,14 +169,14 @@ export function createDeterministicTier(options: DeterministicTierOptions): Dete
         }
         await calls.run({
           subject: `keyboard.press ${key}`,
-          timeoutMs: timeoutOf(given),
+          timeoutMs: timeoutOf('keyboard.press', given),
           body: (turn) => driver.press(key, turn.budget()),
         });
       },
       async dismiss(given?: CallOptions) {
         await calls.run({
           subject: 'keyboard.dismiss',
-          timeoutMs: timeoutOf(given),
+          timeoutMs: timeoutOf('keyboard.dismiss', given),
           body: (turn) => driver.dismissKeyboard(turn.budget()),
         });
       },
@@ -250,10 +259,30 @@ function isNode(target: ActionTarget): target is SemanticNode {
   return typeof target === 'object' && target !== null && 'ref' in target;
 }
 
-function checkArgument(name: string, issue: JsonIssue | undefined): void {
+function checkArgument(call: string, issue: JsonIssue | undefined, hint = ''): void {
   if (issue === undefined) return;
-  throw badArgument(cutEnd(`The ${name} is malformed: ${issue.path} ${issue.problem}`, 500));
+  throw badArgument(`${call}: ${cutEnd(`${issue.path} ${issue.problem}`, 500)}${hint}.`);
 }
+
+/** An expression is written by hand: who has not got its form yet is shown one. */
+function checkExpression(call: string, value: unknown): void {
+  if (isThenable(value)) throw badArgument(`${call}: the target is a promise: await it first.`);
+  const issue = checkClosed(EXPRESSION_SHAPE, value, 'expression');
+  const formless = issue !== undefined && /^(?:is missing$|must be an object)/u.test(issue.problem);
+  checkArgument(call, issue, formless ? `; write it like ${EXAMPLE}` : '');
+}
+
+function checkAction(value: unknown): void {
+  const issue = checkClosed(ACTION_SHAPE, value, 'action');
+  const hints: Readonly<Record<string, string>> = {
+    action: '; write it like { kind: "tap" }',
+    'action.sensitive': ': say whether the value is a secret',
+  };
+  checkArgument('perform', issue, hints[issue?.path ?? '']);
+}
+
+const EXAMPLE =
+  '{ kind: "query", query: { kind: "role", value: { kind: "string", value: "button", exact: true }, name: { kind: "string", value: "Save", exact: false } } }';
 
 function badArgument(message: string): Error {
   return runnerError('INVALID_ARGUMENT', message);

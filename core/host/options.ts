@@ -2,8 +2,10 @@
 // with its key path before anything runs. What is known but not there yet refuses as clearly as
 // what is unknown: an option that is silently ignored is worse than none.
 import { randomUUID } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { resolve as resolvePath } from 'node:path';
 import { systemClock, type Clock } from '../base/clock.ts';
+import type { Model } from '../agent/model.ts';
 import { isEngineHandle } from '../contract/define.ts';
 import type { EngineEnvironment, EngineHandle } from '../contract/engine.ts';
 import {
@@ -24,23 +26,35 @@ import {
   checkObject,
   countOr,
   invalid,
+  isThenable,
   keyPath,
+  millisecondsOr,
   oneOf,
   optionalFunction,
+  optionalObject,
   optionalSignal,
   optionalString,
-  positiveOr,
   unknownName,
   unsupported,
 } from './checks.ts';
 import type { EventSink } from './events.ts';
-import type { EngineRegistry } from './registry.ts';
 import type { CredentialOptions, SecretOption } from './secrets.ts';
 
 /** An engine by its registry name, with options for its adapter. */
 export interface EngineReference {
   readonly name: string;
   readonly options?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * Names for engines and models. The core imports no adapter, so whoever embeds it lends a registry;
+ * the package's root door lends the built-in one, loaded only when a name is used.
+ */
+export interface EngineRegistry {
+  /** Rejects with `INVALID_CONFIG` naming the nearest known one. */
+  engine(name: string, options?: Readonly<Record<string, unknown>>): Promise<EngineHandle>;
+  /** `spec` is such as `openai-chat:NAME`. */
+  model(spec: string, options?: Readonly<Record<string, unknown>>): Promise<Model>;
 }
 
 export interface TargetOptions {
@@ -149,18 +163,27 @@ const KEYS: Readonly<Record<keyof SessionOptions, true>> = {
 };
 /** Specified, and refused until they are there. */
 const LATER_KEYS = ['debug', 'dryRun'];
+/** Where newcomers look for what is elsewhere. */
+const ELSEWHERE = {
+  engine: 'target.engine',
+  app: 'target.app',
+  url: 'target.app.url',
+  baseUrl: 'target.app.url',
+  model: 'agents.default.model',
+} as const;
 const RECORDING_MODES = ['on', 'on-failure', 'off'] as const;
 
 /** Throws `INVALID_CONFIG`, or `UNSUPPORTED_CAPABILITY` for what this version does not have. */
 export function resolveOptions(value: SessionOptions): ResolvedOptions {
-  const record = checkObject(value, '', [...Object.keys(KEYS), ...LATER_KEYS]);
-  const options = record as unknown as SessionOptions;
+  const record = checkObject(value, '', { example: '{ target: { engine, app? }, ... }' });
   for (const key of LATER_KEYS) {
     if (record[key] !== undefined) {
       throw unsupported(key, 'is not in this version.');
     }
   }
-  if (oneOf(options.trace ?? 'off', 'trace', RECORDING_MODES) !== 'off') {
+  checkObject(record, '', { known: Object.keys(KEYS), elsewhere: ELSEWHERE });
+  const options = record as unknown as SessionOptions;
+  if (recordingMode(options.trace, 'trace') !== 'off') {
     throw unsupported('trace', 'can only be "off" in this version.');
   }
   const target = resolveTarget(options.target);
@@ -176,16 +199,16 @@ export function resolveOptions(value: SessionOptions): ResolvedOptions {
       )}`,
     );
   }
-  const projectRoot = resolvePath(optionalString(options.projectRoot, 'projectRoot') ?? '.');
+  const projectRoot = resolveRoot(options.projectRoot);
   const appOrigin = target.app.url === undefined ? undefined : originOf(target.app.url);
   return Object.freeze({
     ...target,
     agents,
     agent: agent ?? 'default',
-    timeout: positiveOr(options.timeout, 'timeout', 120_000),
-    launchTimeout: positiveOr(options.launchTimeout, 'launchTimeout', 60_000),
-    cleanupTimeout: positiveOr(options.cleanupTimeout, 'cleanupTimeout', 30_000),
-    actionTimeout: positiveOr(options.actionTimeout, 'actionTimeout', 30_000),
+    timeout: millisecondsOr(options.timeout, 'timeout', 120_000),
+    launchTimeout: millisecondsOr(options.launchTimeout, 'launchTimeout', 60_000),
+    cleanupTimeout: millisecondsOr(options.cleanupTimeout, 'cleanupTimeout', 30_000),
+    actionTimeout: millisecondsOr(options.actionTimeout, 'actionTimeout', 30_000),
     projectRoot,
     artifactsDir: resolvePath(
       projectRoot,
@@ -201,7 +224,7 @@ export function resolveOptions(value: SessionOptions): ResolvedOptions {
       originList(options.allowedOrigins, 'allowedOrigins') ??
         (appOrigin === undefined ? [] : [appOrigin]),
     ),
-    video: oneOf(options.video ?? 'off', 'video', RECORDING_MODES),
+    video: recordingMode(options.video, 'video'),
     signal: optionalSignal(options.signal, 'signal'),
     onEvent: optionalFunction(options.onEvent, 'onEvent'),
     clock: resolveClock(options.clock),
@@ -211,7 +234,11 @@ export function resolveOptions(value: SessionOptions): ResolvedOptions {
 
 function resolveTarget(value: unknown): Pick<ResolvedOptions, 'targetName' | 'engine' | 'app'> {
   if (value === undefined) throw invalid('target', 'is required: { engine, app? }.');
-  const target = checkObject(value, 'target', ['name', 'engine', 'app']);
+  const target = checkObject(value, 'target', {
+    known: ['name', 'engine', 'app'],
+    elsewhere: { url: 'target.app.url', baseUrl: 'target.app.url' },
+    example: '{ engine, app? }',
+  });
   return {
     targetName: optionalString(target['name'], 'target.name'),
     engine: resolveEngine(target['engine']),
@@ -224,9 +251,11 @@ function resolveEngine(value: unknown): EngineHandle | EngineReference {
   if (value === undefined) throw invalid(path, 'is required: an engine, or the name of one.');
   if (isEngineHandle(value)) return value;
   if (typeof value === 'string' && value !== '') return { name: value };
+  if (typeof value === 'function') throw invalid(path, 'is a function: pass what it answers.');
   if (typeof value !== 'object' || value === null) {
     throw invalid(path, 'must be an engine, its name, or { name, options }.');
   }
+  if (isThenable(value)) throw invalid(path, 'is a promise: await it first.');
   if ('spiVersion' in value) {
     throw invalid(path, 'is an engine as it was written; pass what defineEngine() makes of it.');
   }
@@ -234,13 +263,35 @@ function resolveEngine(value: unknown): EngineHandle | EngineReference {
 }
 
 function resolveEnv(value: unknown): EngineEnvironment {
-  const env = checkObject(value ?? {}, 'env');
+  const env = optionalObject(value, 'env', { example: 'the variables that the engine needs' });
   for (const [name, setting] of Object.entries(env)) {
     if (setting !== undefined && typeof setting !== 'string') {
       throw invalid(keyPath('env', name), 'must be a string.');
     }
   }
   return Object.freeze({ ...(env as EngineEnvironment) });
+}
+
+function recordingMode(value: unknown, path: string): RecordingMode {
+  return value === undefined ? 'off' : oneOf(value, path, RECORDING_MODES);
+}
+
+/** A root that is no directory is refused: a spawned engine would fail with a puzzle. */
+function resolveRoot(value: unknown): string {
+  const given = optionalString(value, 'projectRoot');
+  const root = resolvePath(given ?? '.');
+  if (given !== undefined && !isDirectory(root)) {
+    throw invalid('projectRoot', `is no directory: ${root}.`);
+  }
+  return root;
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 function resolveClock(value: Clock | undefined): Clock {

@@ -6,7 +6,7 @@ import { codePointLength } from '../base/text.ts';
 import type { Redactor, SecretSource } from '../agent/scope.ts';
 import type { ErrorCode } from '../contract/codes.ts';
 import type { ResolveSecretOptions } from '../contract/engine.ts';
-import { runnerError } from '../contract/errors.ts';
+import { ConfigurationError, runnerError } from '../contract/errors.ts';
 import {
   createSecret,
   isSecret,
@@ -14,8 +14,8 @@ import {
   type Secret,
   type SecretPurpose,
 } from '../contract/secrets.ts';
-import { originOf, stringList } from './app-options.ts';
-import { checkObject, invalid, keyPath, oneOf, unknownName } from './checks.ts';
+import { placeList } from './app-options.ts';
+import { checkObject, invalid, keyPath, oneOf, optionalObject, unknownName } from './checks.ts';
 
 /** Called at each use; never logged. */
 export type SecretProvider = (context: {
@@ -89,6 +89,8 @@ export interface VaultOptions {
 interface Entry {
   readonly secret: Secret;
   readonly value: SecretValue;
+  /** Its variable in the environment. */
+  readonly variable: string;
   /** The code when no value can be had. */
   readonly missing: ErrorCode;
   readonly allowedOrigins?: readonly string[];
@@ -109,6 +111,18 @@ export function createVault(options: VaultOptions): Vault {
   const users = new Map<string, Credential>();
   const declared = new Set(options.engineSecrets.map((secret) => secret.name));
 
+  /** A variable that is set but empty is what a pipeline makes of a secret that it does not have. */
+  const fromEnv = (variable: string, mayBeShort = false): string | undefined => {
+    const value = readEnv(variable);
+    if (value === undefined || value === '') return undefined;
+    if (!mayBeShort && tooShort(value)) {
+      throw new ConfigurationError(
+        'INVALID_CONFIG',
+        `Variable ${variable} must have at least ${MIN_CODE_POINTS} characters.`,
+      );
+    }
+    return value;
+  };
   const add = (path: string, entry: Entry): void => {
     const { name } = entry.secret;
     if (entries.has(name)) throw invalid(path, `gives ${JSON.stringify(name)} a second value.`);
@@ -120,37 +134,49 @@ export function createVault(options: VaultOptions): Vault {
     entries.set(name, entry);
   };
 
-  for (const [name, value] of Object.entries(
-    checkObject(options.credentials ?? {}, 'credentials'),
-  )) {
+  for (const [name, value] of Object.entries(optionalObject(options.credentials, 'credentials'))) {
     const path = keyPath('credentials', name);
-    const given = checkObject(value, path, ['username', 'password', 'allowedOrigins']);
+    const given = checkObject(value, path, {
+      known: ['username', 'password', 'allowedOrigins'],
+      elsewhere: { user: `${path}.username`, pass: `${path}.password` },
+      example: '{ username, password }',
+    });
     const variable = `E2E_USER_${variableName(name)}`;
-    const username = readEnv(`${variable}_USERNAME`) ?? given['username'];
+    const username = fromEnv(`${variable}_USERNAME`, true) ?? given['username'];
     if (typeof username !== 'string' || username === '') {
       throw invalid(`${path}.username`, 'must be a non-empty string.');
     }
     const password =
-      readEnv(`${variable}_PASSWORD`) ?? secretValue(given['password'], `${path}.password`);
-    const allowedOrigins = stringList(given['allowedOrigins'], `${path}.allowedOrigins`)?.map(
-      (entry) => originOf(entry) ?? entry,
-    );
+      fromEnv(`${variable}_PASSWORD`) ?? secretValue(given['password'], `${path}.password`);
+    const allowedOrigins = placeList(given['allowedOrigins'], `${path}.allowedOrigins`);
     const handles = handlesOf(name, path);
     const common = {
       missing: 'AUTH_CREDENTIAL_UNAVAILABLE',
       ...(allowedOrigins === undefined ? {} : { allowedOrigins }),
     } as const;
-    add(`${path}.username`, { ...common, secret: handles.username, value: username });
-    add(`${path}.password`, { ...common, secret: handles.password, value: password });
+    add(`${path}.username`, {
+      ...common,
+      secret: handles.username,
+      value: username,
+      variable: `${variable}_USERNAME`,
+    });
+    add(`${path}.password`, {
+      ...common,
+      secret: handles.password,
+      value: password,
+      variable: `${variable}_PASSWORD`,
+    });
     users.set(name, Object.freeze({ name, username, password: handles.password }));
   }
 
-  for (const [name, value] of Object.entries(checkObject(options.secrets ?? {}, 'secrets'))) {
+  for (const [name, value] of Object.entries(optionalObject(options.secrets, 'secrets'))) {
     const path = keyPath('secrets', name);
     const { purpose, value: given } = secretOption(value, path);
+    const variable = secretVariable(name);
     add(path, {
       secret: handleOf(name, purpose, path),
-      value: readEnv(`E2E_SECRET_${variableName(name)}`) ?? given,
+      value: fromEnv(variable, purpose === 'username') ?? given,
+      variable,
       missing: 'SECRET_UNAVAILABLE',
     });
   }
@@ -158,9 +184,15 @@ export function createVault(options: VaultOptions): Vault {
   // What an engine declares may come from the environment alone.
   for (const secret of options.engineSecrets) {
     if (entries.has(secret.name)) continue;
-    const value = readEnv(`E2E_SECRET_${variableName(secret.name)}`);
+    const variable = secretVariable(secret.name);
+    const value = fromEnv(variable, secret.purpose === 'username');
     if (value !== undefined) {
-      add(keyPath('secrets', secret.name), { secret, value, missing: 'SECRET_UNAVAILABLE' });
+      add(keyPath('secrets', secret.name), {
+        secret,
+        value,
+        variable,
+        missing: 'SECRET_UNAVAILABLE',
+      });
     }
   }
 
@@ -210,9 +242,14 @@ export function createVault(options: VaultOptions): Vault {
       }
       const value = await resolve(secret, signal);
       if (derived !== undefined) {
-        for (const form of await race(Promise.resolve(derived(value)), signal)) {
-          if (form !== '') redactor.add(secret.name, form);
+        const forms: unknown = await race(Promise.resolve(derived(value)), signal);
+        if (!Array.isArray(forms) || !forms.every((form) => typeof form === 'string')) {
+          throw runnerError(
+            'ENGINE_FAILURE',
+            `The engine's derived forms of secret ${JSON.stringify(secret.name)} are no list of strings.`,
+          );
         }
+        for (const form of forms) redactor.add(secret.name, form);
       }
       return value;
     },
@@ -236,12 +273,18 @@ async function valueOf(entry: Entry, signal: AbortSignal): Promise<string> {
       throw unavailable('has a provider that failed', cause);
     }
   }
-  if (value === undefined) throw unavailable('has no value: configure it, or set its variable');
+  if (value === undefined) {
+    throw unavailable(`has no value: configure it, or set ${entry.variable}`);
+  }
   if (typeof value !== 'string') throw unavailable('has a provider that gave no string');
   if (purpose !== 'username' && tooShort(value)) {
     throw unavailable(`has a value of fewer than ${MIN_CODE_POINTS} characters`);
   }
   return value;
+}
+
+function secretVariable(name: string): string {
+  return `E2E_SECRET_${variableName(name)}`;
 }
 
 /** `team-lead` is `TEAM_LEAD` in the name of a variable. */
@@ -276,7 +319,7 @@ function secretOption(
   if (typeof value !== 'object' || value === null) {
     return { value: secretValue(value, path), purpose: 'generic-secret' };
   }
-  const option = checkObject(value, path, ['value', 'purpose']);
+  const option = checkObject(value, path, { known: ['value', 'purpose'] });
   return {
     value: secretValue(option['value'], `${path}.value`),
     purpose: oneOf(option['purpose'] ?? 'generic-secret', `${path}.purpose`, SECRET_PURPOSES),
@@ -287,5 +330,5 @@ function secretValue(value: unknown, path: string): SecretValue {
   if (value === undefined || typeof value === 'string' || typeof value === 'function') {
     return value as SecretValue;
   }
-  throw invalid(path, 'must be a string or a function that answers one.');
+  throw invalid(path, 'must be a string, a function that answers one, or { value, purpose }.');
 }

@@ -1,7 +1,8 @@
 // openSession: a host's hold on one engine, one run with one worker. Whatever was begun is ended on
 // every way out, in the reverse order; what fails while ending is told, and never hides the first
 // failure. Attempts come one at a time, because there is one worker.
-import { race } from '../base/deadline.ts';
+import { linkSignals, race } from '../base/deadline.ts';
+import { isPlainObject } from '../base/json.ts';
 import type { Model } from '../agent/model.ts';
 import { createRedactor } from '../agent/redaction.ts';
 import type { AgentEntry } from '../agent/scope.ts';
@@ -9,6 +10,7 @@ import { addUsage, NO_USAGE, type UsageTotals } from '../agent/usage.ts';
 import { isEngineHandle } from '../contract/define.ts';
 import type { EngineHandle } from '../contract/engine.ts';
 import { runnerError } from '../contract/errors.ts';
+import { rejectUnknownKeys } from '../contract/options.ts';
 import type { Secret } from '../contract/secrets.ts';
 import { completeAgent, isModel, type ModelOption } from './agent-options.ts';
 import type { AttemptOptions } from './attempt-options.ts';
@@ -17,8 +19,12 @@ import { invalid, unsupported } from './checks.ts';
 import { claimEngine } from './claims.ts';
 import { createEventHub } from './events.ts';
 import { createEngineLife } from './lifecycle.ts';
-import { resolveOptions, type ResolvedOptions, type SessionOptions } from './options.ts';
-import type { EngineRegistry } from './registry.ts';
+import {
+  resolveOptions,
+  type EngineRegistry,
+  type ResolvedOptions,
+  type SessionOptions,
+} from './options.ts';
 import { createVault, type Credential, type EnvironmentReader } from './secrets.ts';
 import type { SessionCore } from './session-core.ts';
 import { createSlot, type Held } from './slot.ts';
@@ -26,8 +32,9 @@ import { createSlot, type Held } from './slot.ts';
 /** An attempt that is held open instead of being run by a function. Disposing it ends it as passed. */
 export interface Attempt extends AttemptContext, AsyncDisposable {
   /**
-   * Ends the attempt, once. With `error` it failed; without, a cleanup failure, a deadline that
-   * passed or a lost engine is the rejection.
+   * Ends the attempt, once. With an `error` it failed; without one (or with `undefined`) a cleanup
+   * failure, a deadline that passed or a lost engine is the rejection. `INVALID_ARGUMENT` for
+   * anything else than `{ error }`: the error itself, say.
    */
   end(outcome?: { readonly error?: unknown }): Promise<void>;
 }
@@ -53,7 +60,10 @@ export interface Session extends AsyncDisposable {
   ): Promise<T>;
   /** Starts an attempt for a harness whose tests are no function of ours; it is to be ended. */
   startAttempt(options?: AttemptOptions): Promise<Attempt>;
-  /** Ends a running attempt, then dispose and finish. Every call answers the same promise. */
+  /**
+   * Aborts an attempt that starts or runs (it rejects with `CANCELLED`) and waits for its end, then
+   * dispose and finish. Rejects with what failed there. Every call answers the same promise.
+   */
   close(): Promise<void>;
 }
 
@@ -73,40 +83,40 @@ export async function openSessionIn(
   const options = resolveOptions(given);
   options.signal?.throwIfAborted();
   const registry = options.registry ?? surroundings.registry;
-  const engine = await waitFor(options, resolveEngine(options, registry));
+  const wanted = await waitFor(options, resolveEngine(options, registry));
   const agents = await waitFor(options, resolveAgents(options, registry));
-  if (options.video !== 'off' && engine.artifacts?.startVideo === undefined) {
-    throw unsupported('video', `needs an engine that records; ${engine.name} does not.`);
+  if (options.video !== 'off' && wanted.artifacts?.startVideo === undefined) {
+    throw unsupported('video', `needs an engine that records; ${wanted.name} does not.`);
   }
   const redactor = createRedactor();
   const vault = createVault({
     credentials: options.credentials,
     secrets: options.secrets,
-    engineSecrets: engine.secrets ?? [],
+    engineSecrets: wanted.secrets ?? [],
     readEnv: surroundings.readEnv,
     redactor,
   });
-  const release = claimEngine(engine);
+  const { engine, release } = claimEngine(wanted);
   const hub = createEventHub({ clock: options.clock, redactor, sink: options.onEvent });
   const targetName = options.targetName ?? engine.name;
+  const life = createEngineLife({ engine, targetName, options, hub, redactor });
+  const ending = linkSignals([options.signal]);
   let usage = NO_USAGE;
-  let suspect = false;
   const core: SessionCore = {
     options,
     engine,
-    targetName,
+    life,
     agents,
     hub,
     redactor,
     vault,
+    signal: ending.signal,
+    takenDirs: new Set(),
     addUsage(more) {
       usage = addUsage(usage, more);
     },
-    suspect() {
-      suspect = true;
-    },
   };
-  const life = createEngineLife({ engine, targetName, options, hub, redactor });
+  const slot = createSlot(core);
   hub.emit({
     type: 'session-started',
     runId: options.runId,
@@ -119,11 +129,12 @@ export async function openSessionIn(
     capabilities: [...engine.capabilities],
   });
 
-  let attempts = 0;
   const finish = async (): Promise<readonly unknown[]> => {
     const failures = await life.end();
     release();
-    hub.emit({ type: 'session-finished', runId: options.runId, attempts, usage });
+    ending.release();
+    hub.emit({ type: 'session-finished', runId: options.runId, attempts: slot.attempts, usage });
+    hub.close();
     return failures;
   };
   try {
@@ -134,24 +145,11 @@ export async function openSessionIn(
     throw error;
   }
 
-  const slot = createSlot({
-    core,
-    life,
-    takeSuspect: () => {
-      const was = suspect;
-      suspect = false;
-      return was;
-    },
-  });
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
+    ending.abort(runnerError('CANCELLED', 'The session was closed while the attempt ran.'));
     await slot.shut();
     throwFailures(await finish(), 'Closing the session failed');
-  };
-  const begin = async (attemptOptions: AttemptOptions = {}): Promise<Held> => {
-    const held = await slot.begin(attemptOptions);
-    attempts += 1;
-    return held;
   };
 
   const session: Session = {
@@ -164,11 +162,14 @@ export async function openSessionIn(
       return usage;
     },
     notices: hub.notices,
-    async attempt(fn, attemptOptions) {
+    async attempt(fn, attemptOptions = {}) {
       if (typeof fn !== 'function') {
-        throw runnerError('INVALID_ARGUMENT', 'session.attempt takes the test as a function.');
+        throw runnerError(
+          'INVALID_ARGUMENT',
+          'session.attempt takes the test as a function, and its options after it.',
+        );
       }
-      const held = await begin(attemptOptions);
+      const held = await slot.begin(attemptOptions);
       const { context, failed } = held.running;
       let value: Awaited<ReturnType<typeof fn>>;
       try {
@@ -183,8 +184,8 @@ export async function openSessionIn(
       throwFailures(await held.end({ passed: true }), CLEANUP_FAILED);
       return value;
     },
-    async startAttempt(attemptOptions) {
-      return toAttempt(await begin(attemptOptions));
+    async startAttempt(attemptOptions = {}) {
+      return toAttempt(await slot.begin(attemptOptions));
     },
     close: () => (closing ??= close()),
     [Symbol.asyncDispose]: () => session.close(),
@@ -228,10 +229,10 @@ async function resolveAgents(
 /** A held attempt as an object: the context with its ends. */
 function toAttempt({ running, end }: Held): Attempt {
   let ended: Promise<void> | undefined;
-  const finish = async (outcome: { readonly error?: unknown }): Promise<void> => {
+  const finish = async (error: unknown): Promise<void> => {
     const { failed } = running;
-    if ('error' in outcome) {
-      await end({ passed: false, error: outcome.error });
+    if (error !== undefined) {
+      await end({ passed: false, error });
     } else if (failed.aborted) {
       await end({ passed: false, error: failed.reason });
       throw failed.reason as Error;
@@ -240,9 +241,20 @@ function toAttempt({ running, end }: Held): Attempt {
     }
   };
   const ends: Pick<Attempt, 'end' | typeof Symbol.asyncDispose> = {
-    end: (outcome = {}) => (ended ??= finish(outcome)),
-    [Symbol.asyncDispose]: async () => {
-      if (ended === undefined) await ends.end();
+    async end(outcome = {}) {
+      // A failure passed in another way would end the attempt as passed.
+      if (!isPlainObject(outcome)) {
+        throw runnerError(
+          'INVALID_ARGUMENT',
+          'attempt.end takes { error } for a test that failed, and nothing for one that passed.',
+        );
+      }
+      rejectUnknownKeys('attempt.end', outcome, ['error'], 'INVALID_ARGUMENT');
+      await (ended ??= finish(outcome['error']));
+    },
+    async [Symbol.asyncDispose]() {
+      // Whoever ended it was told what failed.
+      await (ended === undefined ? ends.end() : ended.catch(() => undefined));
     },
   };
   // Descriptors, because reading `agent` may throw.

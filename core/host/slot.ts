@@ -1,10 +1,9 @@
-// The session's one worker: at most one attempt holds it, a second one is refused. Before an
-// attempt starts, an engine that was lost or that failed is initialised anew.
+// The session's one worker: at most one attempt holds it, and a second one is refused rather than
+// queued, because a harness that starts two at once has made a mistake that waiting would hide.
 import { randomUUID } from 'node:crypto';
 import { runnerError } from '../contract/errors.ts';
 import { beginAttempt, type AttemptOutcome, type RunningAttempt } from './attempt.ts';
-import { resolveAttempt, type AttemptOptions } from './attempt-options.ts';
-import type { EngineLife } from './lifecycle.ts';
+import { resolveAttempt, type AttemptOptions, type ResolvedAttempt } from './attempt-options.ts';
 import type { SessionCore } from './session-core.ts';
 
 /** An attempt that holds the worker until its end. */
@@ -15,29 +14,24 @@ export interface Held {
 }
 
 export interface Slot {
+  /** How many attempts were begun. */
+  readonly attempts: number;
   begin(options: AttemptOptions): Promise<Held>;
-  /** Refuses further attempts, ends the one that runs and waits for its end. */
+  /** Refuses further attempts and waits for the end of one that runs: the session has aborted it. */
   shut(): Promise<void>;
 }
 
-export interface SlotOptions {
-  readonly core: SessionCore;
-  readonly life: EngineLife;
-  /** Answers whether the engine has become suspect since the last time. */
-  readonly takeSuspect: () => boolean;
-}
-
-export function createSlot({ core, life, takeSuspect }: SlotOptions): Slot {
-  const { signal } = core.options;
+export function createSlot(core: SessionCore): Slot {
+  const { signal } = core;
+  let attempts = 0;
   let shut = false;
-  let busy: Promise<unknown> | undefined;
+  let busy: { readonly title: string; readonly started: Promise<unknown> } | undefined;
   let held: Held | undefined;
 
-  const start = async (options: AttemptOptions): Promise<RunningAttempt> => {
-    const attempt = resolveAttempt(options, core, () => `attempt-${randomUUID().slice(0, 8)}`);
-    signal?.throwIfAborted();
+  const start = async (attempt: ResolvedAttempt): Promise<RunningAttempt> => {
+    signal.throwIfAborted();
     attempt.signal?.throwIfAborted();
-    if (takeSuspect() || !life.up) await life.restart(signal);
+    attempts += 1;
     return beginAttempt(core, attempt);
   };
   const hold = (running: RunningAttempt): Held => ({
@@ -53,23 +47,22 @@ export function createSlot({ core, life, takeSuspect }: SlotOptions): Slot {
       }
     },
   });
-  const endForClose = async (attempt: Held): Promise<void> => {
-    const error = runnerError('CANCELLED', 'The session was closed while the attempt ran.');
-    attempt.running.fail(error);
-    await attempt.end({ passed: false, error });
-  };
 
   return {
+    get attempts() {
+      return attempts;
+    },
     async begin(options) {
       if (shut) throw runnerError('INVALID_STATE', 'The session is closed: open another one.');
       if (busy !== undefined) {
         throw runnerError(
           'INVALID_STATE',
-          'An attempt is running already: a session has one worker, so await the attempt first.',
+          `Attempt ${JSON.stringify(busy.title)} is still running: a session has one worker. Await that attempt first, or open another session.`,
         );
       }
-      const starting = start(options);
-      busy = starting;
+      const attempt = resolveAttempt(options, core, () => `attempt-${randomUUID().slice(0, 8)}`);
+      const starting = start(attempt);
+      busy = { title: attempt.title, started: starting };
       try {
         held = hold(await starting);
       } catch (error) {
@@ -80,9 +73,9 @@ export function createSlot({ core, life, takeSuspect }: SlotOptions): Slot {
     },
     async shut() {
       shut = true;
-      if (held === undefined) await busy?.catch(() => undefined);
+      await busy?.started.catch(() => undefined);
       // One that was still starting holds the worker by now, unless it failed.
-      if (held !== undefined) await endForClose(held);
+      await held?.end({ passed: false, error: signal.reason });
     },
   };
 }

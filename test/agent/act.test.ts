@@ -489,4 +489,100 @@ test('older screens are taken out of the transcript, in a batch', async () => {
   assert.match(textOf(model.requests[6]?.messages[1]), /older screen removed/u);
 });
 
+test('a secret does not survive a cut: in a target’s words, in an explanation, in a completed step', async () => {
+  const secret = 'correct-horse-battery';
+  const long = `${'x'.repeat(70)} ${secret}`;
+  const model = scriptedModel([
+    (request) => calls(tap(idOf(request, 'xxx'))),
+    verdict('failed', `${'y'.repeat(1_990)}${secret}`),
+    verdict('passed', `${'z'.repeat(390)}${secret}`),
+    verdict('passed'),
+  ]);
+  const it = stage({ model, nodes: [{ id: 'b', role: 'button', name: long }] });
+  it.scope.redactor.add('pass', secret);
+  const error = await rejects(it.play(it.agent.act('x')));
+  assert.not.match(error.explanation, /correct/u);
+  await it.play(it.agent.act('y'));
+  await it.play(it.agent.act('z'));
+  assert.match(it.records[0]?.actions[0]?.target ?? '', /^button "x+ <secret/u);
+  assert.not.match(JSON.stringify([it.events, model.requests.at(-1)]), /correct/u);
+});
+
+test('no cause of an error carries a secret, nor does its stack; one without is kept as it is', async () => {
+  const secret = 'correct-horse-battery';
+  const deep = new Error(`socket said ${secret}`);
+  const cause = new EngineError('ENGINE_FAILURE', `lost ${secret}`, { cause: deep });
+  const failing = (thrown: Error) =>
+    stage({
+      model: scriptedModel([]),
+      onObserve() {
+        throw thrown;
+      },
+    });
+  const it = failing(cause);
+  it.scope.redactor.add('pass', secret);
+  const error = await rejects(it.play(it.agent.act('x')), /lost <secret:pass>/u);
+  let last: unknown = error;
+  let depth = 0;
+  for (; last instanceof Error; last = last.cause, depth += 1) {
+    assert.not.match(`${last.message}\n${last.stack ?? ''}`, /correct/u);
+  }
+  assert.is(depth, 3);
+  assert.is(error.cause.code, 'ENGINE_FAILURE');
+
+  const plain = new EngineError('ENGINE_FAILURE', 'lost');
+  const other = failing(plain);
+  other.scope.redactor.add('pass', secret);
+  assert.is((await rejects(other.play(other.agent.act('x')))).cause, plain);
+});
+
+test('a navigation that the screen shows anyway is not told twice', async () => {
+  const model = scriptedModel([
+    (request) => calls(tap(idOf(request, 'Save'))),
+    (request) => calls(tap(idOf(request, 'Save'))),
+    verdict('passed'),
+  ]);
+  const it = stage({
+    model,
+    location: 'app://one',
+    onAction({ app }) {
+      app.location = 'app://two';
+      it.report({ kind: 'navigation', line: 'app://two' });
+    },
+  });
+  await it.play(it.agent.act('x'));
+  const [moved, reloaded] = results(model.requests[2]);
+  assert.match(moved ?? '', /^Done\.\n<screen>\nlocation "app:\/\/two"/u);
+  // Where the screen is not shown, it is news that it was loaded again.
+  assert.match(reloaded ?? '', /^Done\.\napp: "app:\/\/two"\n/u);
+});
+
+test('calls that did not run say why, each with its own reason', async () => {
+  const model = scriptedModel([
+    (request) =>
+      calls(
+        tap(idOf(request, 'Save')),
+        tap(idOf(request, 'More')),
+        ...(verdict('passed').calls ?? []),
+      ),
+    { calls: [{ name: 'complete_step', malformed: '{"status"' }], stopReason: 'length' },
+    verdict('passed'),
+  ]);
+  const it = stage({
+    model,
+    nodes: form,
+    onAction({ app }) {
+      app.nodes = app.nodes.filter((node) => node.id !== 'more');
+    },
+  });
+  await it.play(it.agent.act('x'));
+  const told = results(model.requests[2]);
+  assert.is(told[1], 'Not run: the screen changed, and its node is gone.');
+  assert.is(told[2], 'Not run: an earlier call of this turn was not run.');
+  assert.match(
+    told[3] ?? '',
+    /^INVALID_ARGUMENT: complete_step: the arguments were not a JSON object: the answer was cut at its limit; make it shorter\./u,
+  );
+});
+
 test.run();

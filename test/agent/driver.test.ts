@@ -214,4 +214,21 @@ test('the engine is told its budget, its run and who asked', async () => {
   assert.equal(seen, [{ timeoutMs: 1_000, runId: 'r', attemptId: 'a', origin: 'agent' }]);
 });
 
+test('only open may find an address unreachable', async () => {
+  const unreachable = () => Promise.reject(new TestError('APP_UNREACHABLE', 'refused'));
+  const { driver, budget } = rig({
+    observe: unreachable,
+    session: { open: unreachable, back: unreachable },
+  });
+  const codes: unknown[] = [];
+  for (const work of [
+    () => driver.observe(budget),
+    () => driver.back(budget),
+    () => driver.open('https://a.test/', budget),
+  ]) {
+    codes.push((await rejects(work)).code);
+  }
+  assert.equal(codes, ['ENGINE_FAILURE', 'ENGINE_FAILURE', 'APP_UNREACHABLE']);
+});
+
 test.run();

@@ -223,4 +223,28 @@ test('waitFor: tells that it waits', async () => {
   );
 });
 
+test('waitFor: a screen that is judged again is not told as changed', async () => {
+  const it = stage({ model: scriptedModel(() => judged('fails')) });
+  it.app.truncated = true;
+  await rejects(it.play(it.agent.waitFor('x', { interval: 1_000, timeout: 3_500 })));
+  assert.is(it.record.modelCalls, 3);
+  const changed = it.events.flatMap((event) =>
+    event.phase === 'progress' && event.progress.what === 'waiting' ? [event.progress.changed] : [],
+  );
+  assert.equal(changed, [true, false, false, false]);
+});
+
+test('waitFor: a deadline before any judgment says what was being done instead', async () => {
+  const it = stage({
+    model: scriptedModel([]),
+    onObserve: () => new Promise<void>(() => undefined),
+  });
+  const error = await rejects(
+    it.play(it.agent.waitFor('x', { timeout: 2_000 })),
+    /^agent\.waitFor: the deadline passed .* while observing\.$/u,
+  );
+  assert.is(error.code, 'STEP_TIMEOUT');
+  assert.is(error.blocked, true);
+});
+
 test.run();

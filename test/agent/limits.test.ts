@@ -1,10 +1,11 @@
 // Budgets and deadlines: what a step may spend, that it is answered in time, and that nothing starts
 // after the answer. All on a fake clock; nothing here sleeps.
+import type { Clock } from '../../core/base/clock.ts';
 import { ConfigurationError, EngineError } from '../../core/contract/errors.ts';
 import { ModelError } from '../../core/agent/model.ts';
 import { HANG, scriptedModel } from '../../testing/scripted-model.ts';
 import { assert, rejects, suite } from '../harness.ts';
-import { calls, idOf, judged, results, stage, tap, textOf, verdict } from './stage.ts';
+import { calls, idOf, judged, results, stage, tap, textOf, verdict, type Stage } from './stage.ts';
 
 const test = suite('agent limits');
 
@@ -317,6 +318,125 @@ test('nothing is left on the clock or on the attempt’s signal after a step', a
   const before = it.clock.pending;
   await it.play(it.agent.act('x'));
   assert.is(it.clock.pending, before);
+});
+
+/** A clock whose timers are a millisecond late: the event loop was busy. */
+const lateClock = (of: () => Stage): Clock => ({
+  now: () => of().clock.now(),
+  iso: () => of().clock.iso(),
+  setTimer: (ms, callback) => of().clock.setTimer(ms + 1, callback),
+});
+
+test('an operation that takes the rest of the step is the step’s time-out, whichever timer is first', async () => {
+  const hang = () => new Promise<void>(() => undefined);
+  const observing: Stage = stage({
+    model: scriptedModel([]),
+    scope: { clock: lateClock(() => observing) },
+    onObserve: hang,
+  });
+  const first = await rejects(
+    observing.play(observing.agent.act('x', { timeout: 5_000 })),
+    /while observing/u,
+  );
+  assert.is(first.code, 'STEP_TIMEOUT');
+
+  const model = scriptedModel([(request) => calls(tap(idOf(request, 'Save')))]);
+  const acting: Stage = stage({
+    model,
+    scope: { clock: lateClock(() => acting) },
+    onAction: hang,
+  });
+  const second = await rejects(
+    acting.play(acting.agent.act('x', { timeout: 5_000 })),
+    /while running tap/u,
+  );
+  assert.is(second.code, 'STEP_TIMEOUT');
+  assert.is(model.requests.length, 1);
+  assert.is(acting.record.actions[0]?.code, 'STEP_TIMEOUT');
+});
+
+test('what is not asked for counts for nothing: the time was up before the call', async () => {
+  const it: Stage = stage({
+    scope: { clock: lateClock(() => it) },
+    model: scriptedModel([
+      async (request) => {
+        await it.clock.advance(5_000);
+        return calls(tap(idOf(request, 'Save')));
+      },
+    ]),
+  });
+  const error = await rejects(it.play(it.agent.act('x', { timeout: 5_000 })), /0 actions/u);
+  assert.is(error.code, 'STEP_TIMEOUT');
+  assert.equal(it.actions, []);
+  assert.equal(
+    it.record.actions.map(({ outcome, count, code }) => ({ outcome, count, code })),
+    [{ outcome: 'not-run', count: 0, code: 'STEP_TIMEOUT' }],
+  );
+});
+
+test('a deadline between two repetitions leaves those that were done, and none in doubt', async () => {
+  const it = stage({
+    model: scriptedModel([
+      (request) =>
+        calls({
+          name: 'press',
+          arguments: { target: idOf(request, 'Plus'), key: 'Enter', times: 9 },
+        }),
+    ]),
+    nodes: counter,
+    onAction: async () => {
+      await it.clock.advance(2_500);
+    },
+  });
+  const error = await rejects(it.play(it.agent.act('x', { timeout: 5_000 })));
+  assert.is(error.code, 'STEP_TIMEOUT');
+  const [action] = it.record.actions;
+  assert.is(action?.count, it.actions.length);
+  assert.is(action?.code, 'STEP_TIMEOUT');
+});
+
+test('a passed deadline says what the step was doing', async () => {
+  const tapped = (onObserve: (count: number) => Promise<void>) =>
+    stage({
+      model: scriptedModel([(request) => calls(tap(idOf(request, 'Save')))]),
+      onObserve: (_, count) => onObserve(count),
+    });
+  const settling = tapped((count) =>
+    count === 1 ? Promise.resolve() : new Promise<void>(() => undefined),
+  );
+  await rejects(
+    settling.play(settling.agent.act('x', { timeout: 5_000 })),
+    /1 model call and 1 action, while waiting for the screen after an action/u,
+  );
+  // The engine is still at it: the next call says for what it waited.
+  await rejects(
+    settling.play(settling.agent.assert('x', { timeout: 1_000 })),
+    /while waiting for observe of an earlier step, which ignored its abort/u,
+  );
+});
+
+test('a port that answers something else is MODEL_PROVIDER_FAILED, and says what is wrong', async () => {
+  const whole = { text: '', toolCalls: [], modelId: 'm', stopReason: 'stop', requests: 1 };
+  for (const [answer, words] of [
+    [undefined, /it is no object/u],
+    [{ ...whole, text: null }, /"text" must be a string/u],
+    [{ ...whole, toolCalls: undefined }, /"toolCalls" must be a list/u],
+    [{ ...whole, toolCalls: [{ name: 'tap' }] }, /needs an "id" and a "name"/u],
+    [{ ...whole, requests: undefined }, /"requests" must be a whole number/u],
+  ] as const) {
+    const it = stage({
+      model: {
+        adapter: 'own',
+        modelId: 'm',
+        images: false,
+        generate: () => Promise.resolve(answer as never),
+      },
+    });
+    const error = await rejects(it.play(it.agent.act('x')), words);
+    assert.is(error.code, 'MODEL_PROVIDER_FAILED');
+    assert.match(error.message, /^Model own m: /u);
+    assert.is(it.record.modelCalls, 1);
+  }
 });
 
 test.run();

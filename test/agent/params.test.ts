@@ -1,4 +1,5 @@
 // Arguments are checked before a step opens: a wrong call leaves no event, no observation, no request.
+import { checkCall } from '../../core/agent/params.ts';
 import { createSecret } from '../../core/contract/secrets.ts';
 import { scriptedModel } from '../../testing/scripted-model.ts';
 import { assert, rejects, suite } from '../harness.ts';
@@ -166,14 +167,18 @@ test('params are JSON-safe, bounded in depth and size', async () => {
   );
 });
 
-test('a Secret in params reaches the model as its name and purpose', async () => {
-  const model = scriptedModel([verdict('passed')]);
-  const it = stage({ model });
+test('a Secret in params is projected to its name and purpose, and refused before a step opens', async () => {
   const params = { login: { user: 'ada', password: createSecret('member.password', 'password') } };
-  await it.play(it.agent.act('sign in', { params }));
-  assert.match(
-    textOf(model.requests[0]?.messages[1]),
-    /\{"login":\{"user":"ada","password":\{"secret":"member\.password","purpose":"password"\}\}\}/u,
+  const { scope } = stage({ model: scriptedModel([]) });
+  const checked = checkCall('act', 'sign in', { params }, scope);
+  assert.equal(checked.params, {
+    login: { user: 'ada', password: { secret: 'member.password', purpose: 'password' } },
+  });
+  assert.equal(checked.secrets, [params.login.password]);
+  await refused(
+    (agent) => agent.act('sign in', { params }),
+    'UNSUPPORTED_CAPABILITY',
+    /secret "member\.password", and this version fills no secrets/u,
   );
 });
 

@@ -12,6 +12,9 @@ import {
   rulesMessage,
   taskMessage,
 } from '../../core/agent/prompts.ts';
+import { verbSpecs } from '../../core/agent/tools/table.ts';
+import { LOCATOR_ACTION_KINDS } from '../../core/contract/actions.ts';
+import { defineEngine } from '../../core/contract/define.ts';
 import type { LedgerEntry } from '../../core/agent/scope.ts';
 import { readLatest, readSections } from '../../core/agent/screen/read.ts';
 import { utf8Length } from '../../core/base/text.ts';
@@ -172,6 +175,38 @@ test('the newest screen is read from a series of messages, also when old ones ar
     view: { kind: 'screen', text: 'e7 link "Home"' },
   });
   assert.equal(names([elided, elideScreens(second), fourth]), ['Home']);
+});
+
+test('the rules name no tool that is not there', () => {
+  const members = { type: () => Promise.resolve(), press: () => Promise.resolve() };
+  const tools = new Set([
+    'complete_step',
+    ...verbSpecs(
+      defineEngine({
+        name: 'e',
+        version: '1',
+        spiVersion: 1,
+        observe: () => Promise.reject(new Error('not asked')),
+        actions: LOCATOR_ACTION_KINDS,
+        perform: () => Promise.resolve(),
+        keyboard: { ...members, dismiss: () => Promise.resolve() },
+        session: { open: () => Promise.resolve(), back: () => Promise.resolve() },
+      }),
+    ).keys(),
+  ]);
+  for (const [word] of rulesMessage('act').matchAll(/\b[a-z]+_[a-z_]+\b/gu)) {
+    assert.ok(tools.has(word), word);
+  }
+});
+
+test('one long step does not crowd out the others', () => {
+  const ledger: readonly LedgerEntry[] = [
+    ...LEDGER,
+    { index: 3, kind: 'act', instruction: 'ä'.repeat(4000), status: 'passed', summary: 'Done.' },
+  ];
+  const lines = readSections(taskMessage({ kind: 'act', instruction: 'x', ledger })).ledger ?? [];
+  assert.is(lines.length, 3);
+  assert.match(lines[2] ?? '', /^3\. act passed: "ä{400}…" -> "Done\."$/u);
 });
 
 test.run();

@@ -123,6 +123,99 @@ test('a ticker neither holds up the wait nor counts as a change', async () => {
   assert.ok(busy.settled.durationMs < 1000, `${busy.settled.durationMs}`);
 });
 
+/** A clock of seconds that ticks at 200 ms, 1200 ms and so on. */
+const seconds = (ms: number): string => `12:00:${String(10 + Math.floor((ms + 800) / 1000))}`;
+
+test('one tick of a clock is not the effect that was waited for', async () => {
+  // The clock has ticked since the screen before the action, or ticks during the wait, or both.
+  for (const known of ['12:00:09', '12:00:10']) {
+    const { settled } = await play(
+      (ms) => ({ clock: seconds(ms), words: ms < 600 ? 'before' : 'after' }),
+      { more: { before: observationOf({ clock: known }, 0, 'r0') } },
+    );
+    assert.is(settled.observation.snapshot.root.children?.[0]?.text, 'after', known);
+    assert.is(settled.changed, true);
+    assert.ok(settled.durationMs < 1000, `${settled.durationMs}`);
+  }
+});
+
+test('a clock that ticks again is no change; digits that stand still are one', async () => {
+  const before = observationOf({ clock: '12:00:09' }, 0, 'r0');
+  const ticking = await play((ms) => ({ clock: seconds(ms) }), { more: { before } });
+  assert.is(ticking.settled.changed, false);
+  const counted = await play(() => ({ clock: '12:00:10' }), { more: { before } });
+  assert.is(counted.settled.changed, true);
+  assert.is(counted.settled.still, true);
+});
+
+test('a count that was watched for a window once is believed at once the next time', async () => {
+  const steady = new Set<string>();
+  const count = async (from: number): Promise<number> => {
+    const { settled } = await play(() => ({ words: `Total: ${from + 1}` }), {
+      more: { before: observationOf({ words: `Total: ${from}` }, 0, 'r0'), steady },
+    });
+    assert.is(settled.changed, true);
+    return settled.durationMs;
+  };
+  assert.ok((await count(1)) >= 1000);
+  assert.is(await count(2), 150);
+  const clocks = new Set<string>();
+  await play((ms) => ({ clock: seconds(ms) }), {
+    more: { before: observationOf({ clock: '12:00:09' }, 0, 'r0'), steady: clocks },
+  });
+  assert.is(clocks.size, 0);
+});
+
+test('the focus that a tap moves is not its effect, but the focus of a text field is one', async () => {
+  const focused = (role: string, late: string): Promise<Play> => {
+    const clock = createFakeClock();
+    const look = (isFocused: boolean, text: string): Observation => {
+      const { snapshot, ...rest } = observationOf({}, 0, 'r');
+      const nodes: SemanticNode[] = [
+        { ref: { id: 'n', revision: '' }, role, states: { focused: isFocused } },
+        // The field that had it loses it.
+        {
+          ref: { id: 'f', revision: '' },
+          role: 'searchbox',
+          states: { focused: !isFocused },
+        },
+        { ref: { id: 't', revision: '' }, text },
+      ];
+      return {
+        ...rest,
+        snapshot: { ...snapshot, root: { ...snapshot.root, children: nodes } },
+        nodes: new Map(nodes.map((node) => [node.ref.id, node])),
+      };
+    };
+    return play(() => ({}), {
+      clock,
+      more: {
+        before: look(false, 'before'),
+        observe: () => Promise.resolve(look(true, clock.now() < 600 ? 'before' : late)),
+      },
+    });
+  };
+  const tapped = await focused('button', 'after');
+  assert.is(tapped.settled.observation.nodes.get('t')?.text, 'after');
+  const nothing = await focused('button', 'before');
+  assert.is(nothing.settled.changed, true);
+  assert.ok(nothing.settled.durationMs >= 1000);
+  assert.is((await focused('textbox', 'after')).settled.durationMs, 150);
+});
+
+test('the value of a control is an effect, whatever it is made of', async () => {
+  const field = (value: string): Observation => {
+    const { snapshot, ...rest } = observationOf({}, 0, 'r');
+    const node = { ref: { id: 'q', revision: '' }, role: 'spinbutton', name: 'Quantity', value };
+    const root = { ...snapshot.root, children: [node] };
+    return { ...rest, snapshot: { ...snapshot, root }, nodes: new Map([['q', node]]) };
+  };
+  const { settled } = await play(() => ({}), {
+    more: { before: field('1'), observe: () => Promise.resolve(field('2')) },
+  });
+  assert.is(settled.durationMs, 150);
+});
+
 test('a text that rolls to its end is a change, not a ticker', async () => {
   const { settled } = await play((ms) => ({ words: String(Math.min(10, Math.floor(ms / 50))) }));
   assert.is(settled.changed, true);

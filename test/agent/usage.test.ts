@@ -1,4 +1,8 @@
 // Adding up usage: exact or a bound, saturating, and a cost that overflowed never comes back.
+import { createBudget } from '../../core/agent/budget.ts';
+import type { ModelRequest } from '../../core/agent/model.ts';
+import { createDeadline } from '../../core/base/deadline.ts';
+import { createFakeClock } from '../../testing/fake-clock.ts';
 import { addUsage, NO_USAGE, usageOfCall, type CallUsage } from '../../core/agent/usage.ts';
 import { assert, suite } from '../harness.ts';
 
@@ -85,6 +89,65 @@ test('an overflowed cost stays out, whatever is added on either side', () => {
   }
   assert.is(sum.modelCalls, 4);
   assert.not('costOverflow' in addUsage(small, small));
+});
+
+const request = (messages: ModelRequest['messages']): ModelRequest => ({
+  messages,
+  tools: [],
+  toolChoice: 'auto',
+  maxOutputTokens: 8192,
+});
+const budget = () =>
+  createBudget({
+    deadline: createDeadline({ clock: createFakeClock(), ms: 1000 }),
+    totalMs: 1000,
+    maxModelCalls: 9,
+    maxSteps: 9,
+    entry: {
+      name: 'a',
+      vision: false,
+      maxSteps: 9,
+      maxModelCalls: 9,
+      maxObservationBytes: 24_000,
+    },
+  });
+
+test('the bound of an answered call is the bytes of all that went and came, not much more', () => {
+  const it = budget();
+  const text = 'ä'.repeat(1000);
+  it.bookAnswer(request([{ role: 'system', text }]), {
+    text: 'x'.repeat(50),
+    toolCalls: [],
+    stopReason: 'stop',
+    modelId: 'm',
+    requests: 1,
+    providerState: { adapter: 'a', modelId: 'm', payload: { sealed: 'y'.repeat(3000) } },
+    usage: { reasoningTokens: 700 },
+  });
+  const { tokenAccounting, inputTokens, outputTokens } = it.usage;
+  assert.is(tokenAccounting, 'adapter-upper-bound');
+  assert.ok(inputTokens >= 2000 && inputTokens <= 3500, `${inputTokens}`);
+  assert.ok(outputTokens >= 3750 && outputTokens <= 3900, `${outputTokens}`);
+});
+
+test('the bound of a call without an answer is its output limit', () => {
+  const it = budget();
+  it.bookFailure(request([]), { counts: true, requests: 1 });
+  assert.is(it.usage.outputTokens, 8192);
+});
+
+test('a picture is bounded by its size, not by its bytes', () => {
+  const bound = (width: number, height: number, bytes: number): number => {
+    const it = budget();
+    const data = new Uint8Array(bytes);
+    const picture = { type: 'image', mediaType: 'image/png', data, width, height } as const;
+    it.bookFailure(request([{ role: 'user', content: [picture] }]), { counts: true, requests: 1 });
+    return it.usage.inputTokens;
+  };
+  // 2833 and 5667 for each of 3 x 2 tiles.
+  assert.ok(bound(1280, 720, 10) >= 36_835);
+  assert.is(bound(1280, 720, 10), bound(1280, 720, 4_000_000));
+  assert.ok(bound(400, 300, 4_000_000) < 12_000);
 });
 
 test.run();

@@ -131,7 +131,19 @@ test('type does not write a placeholder, nor append to what it cannot see whole'
     { name: 'type', arguments: { target: '$Name', value: 'x', replace: false } },
     { nodes: [{ id: 'name', role: 'textbox', name: 'Name', value: 'y'.repeat(512) }] },
   );
-  assert.match(long.told, /^UNSUPPORTED_CAPABILITY: Its value is longer/u);
+  assert.match(long.told, /^UNSUPPORTED_CAPABILITY: The screen does not show all/u);
+  for (const field of [
+    { states: { secure: true } },
+    { inputPurpose: 'password', value: 'shown' },
+    { attributes: { contenteditable: 'true' }, text: 'A letter' },
+  ] as const) {
+    const hidden = await play(
+      { name: 'type', arguments: { target: '$Name', value: 'x', replace: false } },
+      { nodes: [{ id: 'name', role: 'textbox', name: 'Name', ...field }] },
+    );
+    assert.match(hidden.told, /^UNSUPPORTED_CAPABILITY: The screen does not show all/u);
+    assert.equal(hidden.it.actions, []);
+  }
 });
 
 test('press takes keys of the grammar only', async () => {
@@ -141,7 +153,9 @@ test('press takes keys of the grammar only', async () => {
   });
   assert.equal(good.it.actions, ['press name Control+a', 'press name Control+a']);
   const bad = await play({ name: 'press', arguments: { target: '$Name', key: 'Return' } });
-  assert.match(bad.told, /^INVALID_ARGUMENT: press: "key"/u);
+  assert.match(bad.told, /^INVALID_ARGUMENT: press: "key" .*; known: Enter, Escape/u);
+  const near = await play({ name: 'press', arguments: { target: '$Name', key: 'Shift+Entr' } });
+  assert.match(near.told, /; did you mean "Enter"\?/u);
   assert.equal(bad.it.actions, []);
 });
 
@@ -178,7 +192,7 @@ test('scroll_to pages until the text is in the view, as one action', async () =>
     { name: 'scroll_to', arguments: { target: null, text: 'row 17', direction: null } },
     options,
   );
-  assert.match(found.told, /^In the view: listitem "Row 17"/u);
+  assert.match(found.told, /^In the view: e\d+ listitem "Row 17"/u);
   assert.equal(found.it.actions, ['swipe root down', 'swipe root down']);
   assert.is(found.it.record.actionCount, 1);
 
@@ -197,6 +211,20 @@ test('scroll_to pages until the text is in the view, as one action', async () =>
   });
   assert.is(there.it.record.actions[0]?.outcome, 'unneeded');
   assert.equal(there.it.actions, []);
+});
+
+test('scroll_to takes a node of this very text before one that only contains it', async () => {
+  const { told, it } = await play(
+    { name: 'scroll_to', arguments: { target: null, text: 'Basket', direction: null } },
+    {
+      nodes: [
+        { id: 'count', text: 'In the basket: 0' },
+        { id: 'open', role: 'button', name: 'Basket' },
+      ],
+    },
+  );
+  assert.match(told, /^In the view: e2 button "Basket"\./u);
+  assert.equal(it.actions, []);
 });
 
 test('scroll_to goes straight to a listed node where the engine can', async () => {

@@ -1,6 +1,12 @@
 // Deadlines and races: who aborts whom with what, and that nothing is left behind.
 import { getEventListeners } from 'node:events';
-import { createDeadline, race, sleep } from '../../core/base/deadline.ts';
+import {
+  createDeadline,
+  linkSignals,
+  race,
+  sleep,
+  type Deadline,
+} from '../../core/base/deadline.ts';
 import { createFakeClock } from '../../testing/fake-clock.ts';
 import { assert, rejects, suite } from '../harness.ts';
 
@@ -95,6 +101,29 @@ test('dispose releases timer and listener, leaves the signal, and may come twice
   assert.not.ok(deadline.expired);
 });
 
+test('a timer that is late does not keep a deadline open: whoever asks ends it', () => {
+  let now = 0;
+  // Timers that never fire: the event loop is busy.
+  const clock = { ...createFakeClock(), now: () => now, setTimer: () => () => undefined };
+  for (const ask of [
+    (deadline: Deadline) => deadline.remaining() === 0,
+    (deadline: Deadline) => deadline.expired,
+  ]) {
+    const deadline = createDeadline({ clock, ms: 10 });
+    now += 9;
+    assert.not.ok(ask(deadline));
+    assert.not.ok(deadline.signal.aborted);
+    now += 1;
+    assert.ok(ask(deadline));
+    assert.ok(deadline.signal.aborted);
+    const disposed = createDeadline({ clock, ms: 10 });
+    disposed.dispose();
+    now += 10;
+    ask(disposed);
+    assert.not.ok(disposed.signal.aborted, 'the signal of a disposed one stays as it is');
+  }
+});
+
 test('the first abort wins', async () => {
   const clock = createFakeClock();
   const deadline = createDeadline({ clock, ms: 10 });
@@ -164,6 +193,44 @@ racing('sleep waits on the clock, and an abort takes its timer away', async () =
   assert.is(clock.pending, 0);
   assert.is(await rejects(sleep(1, { clock, signal: controller.signal })), reason);
   assert.is(clock.pending, 0);
+});
+
+test('a timer that fires early ends nothing', () => {
+  let now = 0;
+  const timers: (() => void)[] = [];
+  const clock = {
+    now: () => now,
+    iso: () => '',
+    setTimer: (_ms: number, callback: () => void) => {
+      timers.push(callback);
+      return () => undefined;
+    },
+  };
+  const deadline = createDeadline({ clock, ms: 100 });
+  now = 99.5;
+  timers.shift()?.();
+  assert.is(deadline.expired, false);
+  assert.is(timers.length, 1, 'it is armed again');
+  now = 100;
+  timers.shift()?.();
+  assert.is(deadline.expired, true);
+});
+
+test('a linked signal follows the first of its parents, until it is released', () => {
+  const [one, two] = [new AbortController(), new AbortController()];
+  const linked = linkSignals([one.signal, undefined, two.signal]);
+  two.abort('second');
+  one.abort('first');
+  assert.is(linked.signal.reason, 'second');
+  assert.is(linkSignals([one.signal]).signal.reason, 'first', 'also one that is aborted already');
+  const late = new AbortController();
+  const free = linkSignals([late.signal]);
+  free.release();
+  free.release();
+  late.abort();
+  assert.is(free.signal.aborted, false);
+  free.abort('own');
+  assert.is(free.signal.reason, 'own');
 });
 
 test.run();

@@ -2,6 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import {
   boolean,
+  checkClosed,
   checkShape,
   either,
   list,
@@ -95,6 +96,22 @@ test('only own members count, numbers are finite, depth is bounded', () => {
   for (let level = 0; level < 50_000; level += 1) deep = { id: 'n', children: [deep] };
   assert.match(checkShape(tree, deep, 'it')?.problem ?? '', /deeper than 512/);
   assert.is(checkShape(tree, { id: 'after' }, 'it'), undefined);
+});
+
+test('a closed check finds what no shape names, at any depth, and the nearest name', () => {
+  const action = { kind: 'tap', hard: true };
+  const good = { size: 1, count: 1, kind: 'a', action, tree: { id: 'r', children: [{ id: 'c' }] } };
+  assert.is(checkClosed(sample, good, 'it'), undefined);
+  for (const [value, path, hint] of [
+    [{ ...good, sise: 1 }, 'it.sise', /did you mean "size"/u],
+    [{ ...good, action: { ...action, hrad: true } }, 'it.action.hrad', /"hard"/u],
+    [{ ...good, tree: { id: 'r', children: [{ id: 'c', x: 1 }] } }, 'it.tree.children[0].x', /kn/u],
+  ] as const) {
+    assert.is(checkShape(sample, value, 'it'), undefined);
+    const issue = checkClosed(sample, value, 'it');
+    assert.is(issue?.path, path);
+    assert.match(issue?.problem ?? '', hint);
+  }
 });
 
 test.run();

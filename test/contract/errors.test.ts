@@ -23,6 +23,7 @@ import {
   TestError,
   type ErrorCode,
 } from '../../core/contract.ts';
+import { runInNewContext } from 'node:vm';
 import { assert, suite } from '../harness.ts';
 
 const table = suite('code table');
@@ -153,6 +154,23 @@ errors('exit codes: the highest category present wins', () => {
     internal: 4,
     interrupted: 130,
   });
+});
+
+errors('exit codes: collected errors count however deep, and from another realm', () => {
+  const deep = new AggregateError([
+    new Error('a'),
+    new AggregateError([new ConfigurationError('INVALID_CONFIG', 'm')]),
+  ]);
+  assert.is(exitCodeOf(deep), 2);
+  assert.is(categoryOf(deep), 'configuration');
+  const other = runInNewContext('new AggregateError([])') as AggregateError;
+  other.errors.push(new InfrastructureError('ENGINE_FAILURE', 'm'));
+  assert.is(exitCodeOf(other), 3);
+  const circle = new AggregateError([]);
+  circle.errors.push(circle, new TestError('ACTION_FAILED', 'm'));
+  assert.is(exitCodeOf(circle), 1);
+  const stopped = runInNewContext('Object.assign(new Error("m"), { name: "AbortError" })') as Error;
+  assert.is(exitCodeOf(stopped), 130);
 });
 
 const secrets = suite('secret handles');

@@ -16,6 +16,7 @@ test('app: open resolves against the URL, restart and clearState end at a blank 
     await app.open();
     await app.open('/cart?a=b#c');
     await app.open('https://id.example/login');
+    await app.open('localhost:3000/x');
     await keyboard.press('Enter');
     await app.restart();
     assert.is((await rejects(keyboard.press('Enter'))).code, 'APP_NOT_OPEN');
@@ -34,6 +35,7 @@ test('app: open resolves against the URL, restart and clearState end at a blank 
       `open ${URL}`,
       `open ${URL}cart?a=b#c`,
       'open https://id.example/login',
+      'open http://localhost:3000/x',
       'press Enter',
       'restart',
       `open ${URL}`,

@@ -2,7 +2,9 @@
 import { assert, rejects, suite } from '../harness.ts';
 import { createFakeClock } from '../../testing/fake-clock.ts';
 import type { Model } from '../../core/agent/model.ts';
-import { AgentError } from '../../core/contract/errors.ts';
+import { createRedactor } from '../../core/agent/redaction.ts';
+import { AgentError, EngineError } from '../../core/contract/errors.ts';
+import { createAttemptCalls } from '../../core/host/calls.ts';
 import type { AttemptContext } from '../../core/host/index.ts';
 import { createTestEngine, node, open, settle, URL } from './support.ts';
 
@@ -285,6 +287,108 @@ test('no listener or timer is left behind', async () => {
   await session.close();
   assert.is(listening, 0);
   assert.is(clock.pending, 0);
+});
+
+test('a call that the deadline of the attempt ends is the deadline of the attempt', async () => {
+  const engine = createTestEngine();
+  const { session, clock } = await open(engine, { timeout: 10_000, actionTimeout: 60_000 });
+  for (const call of ['open', 'press'] as const) {
+    engine.hang.set(call === 'open' ? `open ${URL}` : 'press Enter', 'for ever');
+    const attempt = session.attempt(async ({ app, keyboard }) => {
+      await app.open();
+      await keyboard.press('Enter');
+    });
+    const error = await rejects(settle(clock, attempt));
+    assert.is(error.code, 'TEST_TIMEOUT');
+    assert.match(error.message, call === 'open' ? /still running: app\.open\./u : /press Enter\./u);
+    engine.hang.clear();
+  }
+  await settle(clock, session.close());
+});
+
+test('a call that nobody awaited is cancelled, and the host says so', async () => {
+  const engine = createTestEngine();
+  const { session, clock } = await open(engine);
+  engine.hang.set('press Enter', 'polite');
+  let forgotten: Promise<void> | undefined;
+  const attempt = session.attempt(async ({ app, keyboard }) => {
+    await app.open();
+    forgotten = keyboard.press('Enter');
+    forgotten.catch(() => undefined);
+  });
+  await settle(clock, attempt);
+  const error = await rejects(forgotten ?? Promise.resolve());
+  assert.is(error.code, 'CANCELLED');
+  assert.match(error.message, /await every call/u);
+  assert.match(session.notices[0] ?? '', /returned before keyboard\.press Enter.*await forgotten/u);
+  await session.close();
+});
+
+test('a held attempt that ends in another way than { error } is refused, not passed', async () => {
+  const { session, events } = await open(createTestEngine());
+  const attempt = await session.startAttempt();
+  for (const outcome of [new Error('it failed'), { eror: 1 }, null, 'failed']) {
+    const error = await rejects(attempt.end(outcome as never));
+    assert.is(error.code, 'INVALID_ARGUMENT');
+    assert.match(error.message, /attempt\.end/u);
+  }
+  await attempt.end({ error: new Error('it failed') });
+  await attempt.end();
+  const passing = await session.startAttempt();
+  await passing.end({ error: undefined });
+  const statuses = events.flatMap((event) =>
+    event.type === 'attempt-finished' ? [event.status] : [],
+  );
+  assert.equal(statuses, ['failed', 'passed']);
+  await session.close();
+});
+
+test('disposing a held attempt waits for an end that is under way', async () => {
+  const engine = createTestEngine();
+  const { session } = await open(engine);
+  engine.fail.set('endAttempt', new Error('cleanup'));
+  const attempt = await session.startAttempt();
+  const ending = attempt.end();
+  ending.catch(() => undefined);
+  await attempt[Symbol.asyncDispose]();
+  assert.is(engine.log.at(-1), 'endAttempt');
+  await rejects(ending, /cleanup/u);
+  await attempt[Symbol.asyncDispose]();
+  await session.close();
+});
+
+test('an operation whose timer fires just before that of the attempt is still its deadline', async () => {
+  const clock = createFakeClock();
+  const controller = new AbortController();
+  const left = { ms: 100 };
+  const calls = createAttemptCalls({
+    clock,
+    redactor: createRedactor(),
+    driver: { abandoned: [], settleAbandoned: async () => true },
+    deadline: {
+      signal: controller.signal,
+      at: 100,
+      remaining: () => left.ms,
+      expired: false,
+      abort: () => undefined,
+      dispose: () => undefined,
+    },
+    actionTimeout: 30_000,
+    cleanupTimeout: 30_000,
+  });
+  const work = calls.run({
+    subject: 'app.open',
+    timeoutMs: undefined,
+    body: async () => {
+      left.ms = 0;
+      throw new EngineError('OPERATION_TIMEOUT', 'no answer within 100 ms');
+    },
+  });
+  work.catch(() => undefined);
+  await clock.advance(0);
+  const reason = new Error('the time of the attempt is up');
+  controller.abort(reason);
+  assert.is(await rejects(work), reason);
 });
 
 test.run();

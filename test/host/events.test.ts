@@ -1,12 +1,13 @@
 // Events, records and artifacts: order, shape, and that none of them can cost a verdict.
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { assert, rejects, suite } from '../harness.ts';
+import { createFakeClock } from '../../testing/fake-clock.ts';
 import { findJsonIssue } from '../../core/base/json.ts';
 import type { EngineArtifacts, EngineAttemptContext } from '../../core/contract/engine.ts';
 import { runnerError } from '../../core/contract/errors.ts';
-import { safeName } from '../../core/host/artifacts.ts';
+import { safeName } from '../../core/host/evidence.ts';
 import { openSessionIn, type HostEvent } from '../../core/host/index.ts';
 import { button, createTestEngine, node, open, settle, type TestEngine } from './support.ts';
 
@@ -381,6 +382,93 @@ test('steps are told with their attempt, collected, and their usage is summed', 
   const finished = events.find((event) => event.type === 'attempt-finished');
   assert.is(finished?.steps, 1);
   assert.is(finished?.usage.outputTokens, 2);
+});
+
+test('what an engine logs after the last event has no place', async () => {
+  let late: ((line: string) => void) | undefined;
+  const engine = createTestEngine({
+    members: {
+      finish: async (info) => {
+        late = (line) => info.log(line);
+      },
+    },
+  });
+  const { session, events } = await open(engine);
+  await session.close();
+  const told = events.length;
+  late?.('I am still here');
+  assert.is(events.length, told);
+  assert.is(events.at(-1)?.type, 'session-finished');
+});
+
+test('an event that cannot be told costs a notice, never the verdict', async () => {
+  const engine = createTestEngine();
+  const { session, events } = await open(engine, {
+    clock: {
+      ...createFakeClock(),
+      iso: () => {
+        throw new Error('no time');
+      },
+    },
+  });
+  assert.is(await session.attempt(() => 1), 1);
+  await session.close();
+  assert.equal(events, []);
+  assert.match(session.notices[0] ?? '', /session-started could not be told: no time/u);
+});
+
+test('a video that is not what the contract says is a notice', async () => {
+  for (const [segments, message] of [
+    [[{ path: 5, startedAt: '2026-01-01T00:00:00Z' }], /segments\[0\]/u],
+    [[{ path: 'a.webm', startedAt: 10n }], /segments\[0\]/u],
+    ['a.webm', /segments/u],
+    [[{ path: 'none.webm', startedAt: '2026-01-01T00:00:00Z' }], /names no file/u],
+  ] as const) {
+    const engine = pictureEngine({
+      startVideo: async () => undefined,
+      stopVideo: async () => segments as never,
+    });
+    const { session } = await open(engine, { video: 'on', artifactsDir: dir });
+    assert.is(await session.attempt(() => 'well'), 'well');
+    assert.match(session.notices[0] ?? '', message);
+    await session.close();
+  }
+});
+
+test('an id that comes twice writes over nothing', async () => {
+  const engine = pictureEngine();
+  const { session } = await open(engine, { artifactsDir: dir, runId: 'twice' });
+  const paths: unknown[] = [];
+  for (let index = 0; index < 3; index += 1) {
+    paths.push(await session.attempt(({ app }) => app.screenshot('a'), { id: 'same' }));
+  }
+  assert.equal(
+    paths.map((path) => relative(join(dir, 'twice'), String(path)).split(sep)[0]),
+    ['same', 'same-again2', 'same-again3'],
+  );
+  await session.close();
+});
+
+test('a directory that is there and cannot be written loses evidence with a note', async () => {
+  const closed = join(dir, 'closed');
+  await mkdir(join(closed, 'run', 'attempt'), { recursive: true });
+  await chmod(join(closed, 'run', 'attempt'), 0o555);
+  // Whoever may write everywhere becomes somebody who may not, for this one test.
+  const root = process.geteuid?.() === 0;
+  if (root) {
+    await chmod(dir, 0o755);
+    process.seteuid?.(65_534);
+  }
+  try {
+    const engine = pictureEngine();
+    const { session } = await open(engine, { artifactsDir: closed, runId: 'run' });
+    const answer = session.attempt(({ app }) => app.screenshot(), { id: 'attempt' });
+    assert.is(await answer, undefined);
+    assert.match(session.notices[0] ?? '', /cannot be written \(EACCES\)/u);
+    await session.close();
+  } finally {
+    if (root) process.seteuid?.(0);
+  }
 });
 
 test.run();

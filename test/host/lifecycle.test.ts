@@ -1,4 +1,5 @@
 // The order of the engine's hooks, and that each is owed its counterpart on every way out.
+import { tmpdir } from 'node:os';
 import { assert, rejects, suite } from '../harness.ts';
 import { createFakeClock } from '../../testing/fake-clock.ts';
 import { runnerError } from '../../core/contract/errors.ts';
@@ -206,7 +207,7 @@ test('hooks get what the contract names, and no URL but to validateApp', async (
     runId: 'run-1',
     workerSlot: 3,
     headed: true,
-    projectRoot: '/somewhere',
+    projectRoot: tmpdir(),
     env: { A: 'b' },
     target: {
       name: 'shop',
@@ -218,7 +219,7 @@ test('hooks get what the contract names, and no URL but to validateApp', async (
   const common = {
     runId: 'run-1',
     targetName: 'shop',
-    projectRoot: '/somewhere',
+    projectRoot: tmpdir(),
     app: { site: 'shop.example', bundleId: 'x.y', launchArguments: ['-v'] },
   };
   const without = (value: unknown): unknown => {
@@ -263,7 +264,7 @@ test('an abort while init runs rejects with its reason and cleans up', async () 
   const abort = new AbortController();
   const opening = open(engine, { signal: abort.signal });
   opening.catch(() => undefined);
-  await new Promise((resolve) => setImmediate(resolve));
+  while (!engine.log.includes('init')) await new Promise((resolve) => setImmediate(resolve));
   const reason = new DOMException('Ctrl-C', 'AbortError');
   abort.abort(reason);
   assert.is(await rejects(opening), reason);
@@ -308,6 +309,15 @@ test('a registry that gives no engine is named', async () => {
   const registry = { engine: async () => ({}) as never, model: async () => ({}) as never };
   const surroundings = { readEnv: () => undefined, registry };
   await rejects(openSessionIn(surroundings, { target: { engine: 'x' } }), /"x".*no engine/u);
+});
+
+test('prepare cannot answer an environment that is none', async () => {
+  for (const env of ['A=b', ['A'], { A: 5 }]) {
+    const engine = createTestEngine({ members: { prepare: async () => ({ env }) as never } });
+    const error = await rejects(open(engine));
+    assert.is(error.code, 'ENGINE_FAILURE');
+    assert.match(error.message, /prepare answered an env/u);
+  }
 });
 
 test.run();

@@ -220,17 +220,41 @@ test('the keyboard types, replaces and presses', async () => {
   );
 });
 
+const TEXT = { kind: 'string', value: 'Buy', exact: true };
+const named = (more: object): never =>
+  ({ kind: 'query', query: { ...button('Buy').query, ...more } }) as never;
+
 test('malformed expressions, actions and options never reach the engine', async () => {
   const engine = createTestEngine();
-  await inApp(engine, async ({ locate, perform }) => {
+  await inApp(engine, async ({ locate, perform, keyboard }) => {
     engine.log.length = 0;
     for (const [work, message] of [
-      [() => locate({ kind: 'qurey' } as never), /expression is malformed/u],
-      [() => locate(undefined as never), /expression is malformed/u],
-      [() => perform(button('Buy'), { kind: 'tapp' } as never), /action is malformed/u],
-      [() => perform(button('Buy'), { kind: 'fill' } as never), /action is malformed/u],
-      [() => perform('Buy' as never, { kind: 'tap' }), /target is malformed/u],
+      [() => locate({ kind: 'qurey' } as never), /^locate: expression\.kind must be one of/u],
+      [() => locate(undefined as never), /not undefined; write it like \{ kind: "query"/u],
+      [() => locate({ role: 'button' } as never), /kind is missing; write it like/u],
+      [() => locate(named({ nmae: TEXT })), /query\.nmae is not a known member.*"name"\?/u],
+      [() => locate({ ...button('Buy'), hasTxt: TEXT } as never), /expression\.hasTxt is not/u],
+      [() => perform(Promise.resolve() as never, { kind: 'tap' }), /is a promise: await it/u],
+      [() => perform({ ref: 5 } as never, { kind: 'tap' }), /target\.ref must be an object/u],
+      [() => perform(button('Buy'), { kind: 'tapp' } as never), /action\.kind must be one of/u],
+      [() => perform(button('Buy'), { kind: 'fill' } as never), /action\.value is missing/u],
+      [() => perform(button('Buy'), { kind: 'tap', modifers: [] } as never), /"modifiers"/u],
+      [
+        () => perform(button('Buy'), 'tap' as never),
+        /not a string; write it like \{ kind: "tap" \}/u,
+      ],
+      [
+        () => perform(button('Buy'), { kind: 'fill', value: 'x' } as never),
+        /action\.sensitive is missing: say whether/u,
+      ],
+      [() => locate(named({ value: 'Buy' })), /value must be an object.*write it like/u],
+      [() => perform('Buy' as never, { kind: 'tap' }), /^perform: expression must be an object/u],
       [() => locate(button('Buy'), { timeout: 0 }), /positive integer/u],
+      [() => locate(button('Buy'), { timeout: Number.NaN }), /positive integer/u],
+      [() => locate(button('Buy'), { timout: 5 } as never), /"timout"; did you mean "timeout"/u],
+      [() => locate(button('Buy'), 5 as never), /takes its options as an object/u],
+      [() => keyboard.type('x', { replaces: true } as never), /did you mean "replace"/u],
+      [() => keyboard.press('a', { replace: true } as never), /unknown key "replace"/u],
     ] as const) {
       const error = await rejects(work, message);
       assert.is(error.code, 'INVALID_ARGUMENT');

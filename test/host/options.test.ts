@@ -1,4 +1,7 @@
 // Every option: its check names the key path, an unknown one the nearest, and nothing runs before.
+import { realpathSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { assert, rejects, suite } from '../harness.ts';
 import type { Model } from '../../core/agent/model.ts';
 import { normalizeUrl } from '../../core/host/app-options.ts';
@@ -9,6 +12,7 @@ const test = suite('host options');
 
 const { handle } = createTestEngine();
 const target = { engine: handle };
+const ROOT = realpathSync(tmpdir());
 const model: Model = {
   adapter: 'm',
   modelId: '1',
@@ -23,6 +27,31 @@ const REFUSED: readonly (readonly [options: unknown, message: RegExp, code?: str
   [{ target, timout: 5 }, /^Option "timout" is unknown; did you mean "timeout"\?$/u],
   [{ target: { engine: handle, ap: {} } }, /^Option "target.ap" is unknown; did you mean "app"/u],
   [{ target: {} }, /^Option "target.engine" is required/u],
+  [{ target, engine: handle }, /^Option "engine" is unknown here: it is "target.engine"\.$/u],
+  [{ target, model }, /^Option "model" is unknown here: it is "agents.default.model"\.$/u],
+  [{ target: { engine: handle, url: 'x' } }, /"target.url".* it is "target.app.url"/u],
+  [{ target: 'kiosk' }, /^Option "target" must be a plain object: \{ engine, app\? \}\.$/u],
+  [{ target: { engine: () => handle } }, /^Option "target.engine" is a function: pass what it/u],
+  [{ target: { engine: Promise.resolve(handle) } }, /"target.engine" is a promise: await it/u],
+  [{ target, retries: 2 }, /^Option "retries" is unknown; known: target.*, registry\.$/u],
+  [{ target: { engine: handle, app: null } }, /"target.app" must be a plain object/u],
+  [{ target: { engine: handle, app: { url: new URL('https://a.example') } } }, /as a string/u],
+  [{ target: { engine: handle, app: { url: 'https:/a.example' } } }, /two slashes/u],
+  [{ target, agents: null }, /"agents" must be a plain object/u],
+  [{ target, agents: { main: 'x:y' } }, /"agents.main" must be a plain object: \{ model/u],
+  [{ target, agents: { main: { vision: null } } }, /"agents.main.vision"/u],
+  [{ target, env: null }, /"env" must be a plain object/u],
+  [{ target, env: process.env }, /"env" must be a plain object: the variables that/u],
+  [{ target, trace: null }, /"trace" must be one of/u],
+  [{ target, video: null }, /"video" must be one of/u],
+  [{ target, timeout: Number.POSITIVE_INFINITY }, /positive integer, in milliseconds\.$/u],
+  [{ target, timeout: [5] }, /"timeout" must be/u],
+  [{ target, timeout: 2 ** 60 }, /"timeout" must be/u],
+  [{ target, signal: new AbortController() }, /AbortSignal: pass the signal of the controller/u],
+  [{ target, signal: { aborted: false } }, /"signal" must be an AbortSignal\.$/u],
+  [{ target, allowedOrigins: ['*'] }, /"allowedOrigins\[0\]".*no wildcards/u],
+  [{ target, allowedOrigins: ['https://*.a.example'] }, /no wildcards/u],
+  [JSON.parse('{"__proto__":{},"target":{}}'), /"__proto__" is unknown/u],
   [{ target: { engine: 7 } }, /^Option "target.engine" must be/u],
   [{ target: { engine: { name: 'x', version: '1', spiVersion: 1 } } }, /defineEngine\(\)/u],
   [{ target: { engine: { nam: 'x' } } }, /"target.engine.nam" is unknown; did you mean "name"/u],
@@ -98,13 +127,13 @@ test('never prints a value', () => {
 });
 
 test('fills every default in', () => {
-  const options = resolveOptions({ target, agents: { default: { model } }, projectRoot: '/p' });
+  const options = resolveOptions({ target, agents: { default: { model } }, projectRoot: ROOT });
   assert.is(options.timeout, 120_000);
   assert.is(options.launchTimeout, 60_000);
   assert.is(options.cleanupTimeout, 30_000);
   assert.is(options.actionTimeout, 30_000);
   assert.is(options.agent, 'default');
-  assert.is(options.artifactsDir, '/p/.enginewright');
+  assert.is(options.artifactsDir, join(ROOT, '.enginewright'));
   assert.is(options.headed, false);
   assert.is(options.workerSlot, 0);
   assert.match(options.runId, /^[\w-]{36}$/u);
@@ -123,8 +152,8 @@ test('fills every default in', () => {
 
 test('paths are relative to the project root', () => {
   const at = (artifactsDir: string): string =>
-    resolveOptions({ target, projectRoot: '/p', artifactsDir }).artifactsDir;
-  assert.is(at('out'), '/p/out');
+    resolveOptions({ target, projectRoot: ROOT, artifactsDir }).artifactsDir;
+  assert.is(at('out'), join(ROOT, 'out'));
   assert.is(at('/elsewhere'), '/elsewhere');
 });
 
@@ -187,6 +216,16 @@ test('a cost limit needs a price: from the options, or from a provider that repo
   for (const options of [{ prices: { input: 1, output: 2 } }, { model: reporting }]) {
     await (await open(createTestEngine(), agents(options))).session.close();
   }
+});
+
+test('a root that is no directory is refused before anything runs', async () => {
+  const engine = createTestEngine();
+  for (const projectRoot of ['/no/such/place', process.execPath, 'a\0b']) {
+    const error = await rejects(open(engine, { projectRoot }));
+    assert.is(error.code, 'INVALID_CONFIG');
+    assert.match(error.message, /^Option "projectRoot" is no directory: /u);
+  }
+  assert.equal(engine.log, []);
 });
 
 test('video needs an engine that records', async () => {

@@ -1,4 +1,7 @@
 // Values of secrets: where they come from, who gets them, and that nobody else sees one.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { assert, rejects, suite } from '../harness.ts';
 import { createSecret } from '../../core/contract/secrets.ts';
 import type { EngineAttemptContext } from '../../core/contract/engine.ts';
@@ -106,7 +109,7 @@ test('malformed entries are refused without showing a value', () => {
   for (const [options, message] of [
     [{ secrets: { token: 'short' } }, /"secrets.token" must have at least 6/u],
     [{ secrets: { token: '👩👩👩👩👩' } }, /at least 6/u],
-    [{ secrets: { token: 7 } }, /"secrets.token" must be a string or a function/u],
+    [{ secrets: { token: 7 } }, /"secrets.token" must be a string, a function that answers/u],
     [
       { secrets: { token: { value: 'x'.repeat(9), purpos: 'password' } } },
       /"secrets.token.purpos"/u,
@@ -251,6 +254,107 @@ test('errors and events carry no value, not even down their causes', async () =>
   assert.match(String(error.cause.message), /<secret:token>/u);
   await session.close();
   assert.not.match(JSON.stringify(events), /abcdef-123456/iu);
+});
+
+test('an empty variable is an unset one, and a short one is named', async () => {
+  const token = { secrets: { token: 'abcdef-123456' } };
+  const vault = vaultOf({ ...token, env: { E2E_SECRET_TOKEN: '' } });
+  assert.is(await vault.resolve(vault.get('token'), signal), 'abcdef-123456');
+  assert.throws(
+    () => vaultOf({ ...token, env: { E2E_SECRET_TOKEN: 'abc' } }),
+    /^Variable E2E_SECRET_TOKEN must have at least 6 characters/u,
+  );
+  const unset = vaultOf({ secrets: { 'api-key': undefined } });
+  await rejects(unset.resolve(unset.get('api-key'), signal), /or set E2E_SECRET_API_KEY/u);
+  const member = { username: 'ada lovelace', password: undefined };
+  const users = vaultOf({ credentials: { member }, env: { E2E_USER_MEMBER_USERNAME: 'ada' } });
+  assert.is(users.user('member').username, 'ada', 'a user name may be short');
+});
+
+test('a credential may name a host as a person writes it, and no wildcard', () => {
+  const placesOf = (...allowedOrigins: string[]): readonly string[] | undefined =>
+    vaultOf({
+      credentials: { ada: { username: 'ada', password: 'correct horse', allowedOrigins } },
+    }).allowedOrigins('ada.password');
+  assert.equal(placesOf('shop.example'), ['shop.example', 'https://shop.example']);
+  assert.equal(placesOf('localhost:3000/login'), ['localhost:3000/login', 'http://localhost:3000']);
+  assert.equal(placesOf('*Untitled - Editor'), ['*Untitled - Editor']);
+  for (const wildcard of ['*', '*.shop.example', 'https://*.shop.example']) {
+    assert.throws(() => placesOf(wildcard), /"credentials.ada.allowedOrigins\[0\]".*no wildcards/u);
+  }
+});
+
+test('derived forms that are no list of strings mask nothing by the letter', async () => {
+  const declared = createSecret('basic');
+  const redactor = createRedactor();
+  const vault = vaultOf({
+    redactor,
+    engineSecrets: [declared],
+    secrets: { basic: 'user:password' },
+  });
+  for (const forms of ['letters', [5], undefined]) {
+    const derived = (): never => forms as never;
+    const error = await rejects(vault.resolveForEngine(declared, { derived }, signal));
+    assert.is(error.code, 'ENGINE_FAILURE');
+  }
+  assert.is(redactor.text('letters'), 'letters');
+});
+
+test('names of files carry no value', async () => {
+  const declared = createSecret('token');
+  let label: string | undefined;
+  const engine = createTestEngine({
+    members: {
+      secrets: [declared],
+      artifacts: {
+        screenshot: async (given) => {
+          label = given;
+          return 'none.png';
+        },
+      },
+    },
+  });
+  const { session } = await open(engine, {
+    secrets: { token: 'abcdef-123456' },
+    artifactsDir: await mkdtemp(join(tmpdir(), 'enginewright-host-')),
+  });
+  let dir = '';
+  const look = async (): Promise<void> => {
+    const context = engine.given['startAttempt'] as EngineAttemptContext;
+    await context.resolveSecret(declared);
+    dir = context.artifactsDir;
+  };
+  await rejects(
+    session.attempt(async ({ app }) => {
+      await look();
+      await app.screenshot('after abcdef-123456');
+    }),
+    /names no file/u,
+  );
+  assert.match(label ?? '', /^after-secret-token-/u);
+  await session.attempt(look, { id: 'as abcdef-123456' });
+  assert.not.match(dir, /abcdef/u);
+  await session.close();
+  await rm(join(dir, '..', '..'), { recursive: true, force: true });
+});
+
+test('a secret that spells a keyword or a number breaks no record', async () => {
+  const declared = createSecret('word');
+  const engine = createTestEngine({ members: { secrets: [declared] } });
+  const { session, events } = await open(engine, { secrets: { word: 'passed' } });
+  await session.attempt(
+    async () => {
+      const context = engine.given['startAttempt'] as EngineAttemptContext;
+      await context.resolveSecret(declared);
+      context.environment({ passed: 'has passed' });
+    },
+    { title: 'the test that passed' },
+  );
+  await session.close();
+  const finished = events.find((event) => event.type === 'attempt-finished');
+  assert.is(finished?.status, 'passed');
+  assert.is(finished?.title, 'the test that <secret:word>');
+  assert.equal(finished?.environment, { '<secret:word>': 'has <secret:word>' });
 });
 
 test.run();

@@ -102,9 +102,11 @@ test('an engine that is lost fails the attempt at once; the next one initialises
   const error = await rejects(attempt);
   assert.is(error.code, 'ENGINE_FAILURE');
   assert.match(error.message, /exit code 9/u);
-  assert.is(listeners.size, 0);
+  // The session's own: it listens between attempts too.
+  assert.is(listeners.size, 1);
   assert.is(await session.attempt(() => 'well'), 'well');
   await session.close();
+  assert.is(listeners.size, 0);
   const again = ['dispose', 'init', ...ATTEMPT, 'dispose', 'finish'];
   assert.equal(engine.log, ['prepare', 'init', ...ATTEMPT, ...again]);
 });
@@ -150,6 +152,59 @@ test('a failed initialisation in between is tried again by the next attempt', as
   engine.log.length = 0;
   assert.is(await session.attempt(() => 1), 1);
   assert.equal(engine.log, ['dispose', 'init', ...ATTEMPT]);
+  await session.close();
+});
+
+test('sessions at once on a remote handle each get one of their own', async () => {
+  const forks: string[] = [];
+  const engine = createTestEngine({
+    remote: true,
+    fork: () => {
+      const other = createTestEngine({ remote: true });
+      forks.push('made');
+      return other.handle;
+    },
+  });
+  const first = await open(engine);
+  const second = await open(engine);
+  assert.is(first.session.engine, engine.handle);
+  assert.is.not(second.session.engine, engine.handle);
+  await first.session.close();
+  const third = await open(engine);
+  assert.is(third.session.engine, engine.handle, 'free again');
+  assert.is(forks.length, 1);
+  await second.session.close();
+  await third.session.close();
+});
+
+test('an engine that is lost between two attempts is initialised anew before the next', async () => {
+  const listeners = new Set<(error: Error) => void>();
+  const engine = createTestEngine({
+    remote: true,
+    onLost: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  });
+  const { session, events } = await open(engine);
+  await session.attempt(() => 1);
+  engine.log.length = 0;
+  for (const listener of listeners) listener(new Error('exit code 9'));
+  assert.is(await session.attempt(() => 2), 2);
+  assert.equal(engine.log, ['dispose', 'init', ...ATTEMPT]);
+  const told = events.find((event) => event.type === 'error');
+  assert.is(told?.stage, 'connection');
+  await session.close();
+});
+
+test('a second attempt at once is told which one runs', async () => {
+  const { session } = await open(createTestEngine());
+  const first = session.attempt(() => 1, { title: 'buys a shoe' });
+  await rejects(
+    session.attempt(() => 2),
+    /"buys a shoe" is still running.*open another session/u,
+  );
+  await first;
   await session.close();
 });
 

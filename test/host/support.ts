@@ -24,6 +24,10 @@ export interface TestEngine {
   readonly hang: Map<string, 'polite' | 'for ever'>;
   /** The nodes of the screen. */
   nodes: SemanticNode[];
+  /** Hears of every call as it begins. */
+  onCall: (name: string) => void;
+  /** One logged call, for members that a test adds. */
+  step(name: string, context?: { readonly signal?: AbortSignal }): Promise<void>;
 }
 
 export function node(id: string, role: string, name?: string): SemanticNode {
@@ -44,6 +48,7 @@ export function createTestEngine(options: TestEngineOptions = {}): TestEngine {
   const step = async (name: string, context?: { readonly signal?: AbortSignal }): Promise<void> => {
     log.push(name);
     given[name] = context;
+    engine.onCall(name);
     if (fail.has(name)) {
       const error = fail.get(name);
       fail.delete(name);
@@ -99,6 +104,8 @@ export function createTestEngine(options: TestEngineOptions = {}): TestEngine {
     fail,
     hang,
     nodes: [],
+    onCall: () => undefined,
+    step,
   };
   return engine;
 }

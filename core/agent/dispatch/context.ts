@@ -1,6 +1,7 @@
 // What a verb's handler works with, and how it says no. A Refusal is the answer to a call that must
 // not run: it reaches the model as the call's result and costs nothing. Every engine action goes
 // through `act`, which is where actions are counted: those that committed or may have.
+import { cutEnd } from '../../base/text.ts';
 import type { ErrorCode } from '../../contract/codes.ts';
 import type { LocatorAction } from '../../contract/actions.ts';
 import type { EngineHandle } from '../../contract/engine.ts';
@@ -9,7 +10,7 @@ import type { Driver, Observation, OperationBudget } from '../driver.ts';
 import { mayHaveCommitted } from '../map-errors.ts';
 import type { AttemptScope } from '../scope.ts';
 import type { Step } from '../step.ts';
-import { quote } from '../screen/format.ts';
+import { quote, roleWord } from '../screen/format.ts';
 
 /** Longest wait for an action on one node, ms. */
 const TARGETED_MS = 15_000;
@@ -54,8 +55,12 @@ export interface CallContext {
   perform(node: SemanticNode, action: LocatorAction, options?: ActOptions): Promise<void>;
   /** Waits for the screen to settle and answers it. */
   settled(): Promise<Observation>;
+  /** A node in words for the model: its id, role and quoted name. */
+  words(node: SemanticNode): string;
   /** Engine actions that this call counted as so far. */
   readonly count: number;
+  /** An engine action was asked for, and nobody knows whether it took effect. */
+  readonly uncertain: boolean;
   /** `acted`: the engine did something since the screen was last seen settled. */
   readonly state: 'idle' | 'acted' | 'settled';
 }
@@ -78,17 +83,24 @@ export function createCallContext(options: CallContextOptions): CallContext {
   const { step, screen } = options;
   const { scope, budget, signal } = step;
   let count = 0;
+  let uncertain = false;
   let state: CallContext['state'] = 'idle';
   let named = false;
 
   const act: CallContext['act'] = async (call, { counted = true, mostMs } = {}) => {
+    const operation = step.operation(mostMs);
+    // Only now: reading what is left ends a step whose time is up, and what is not asked for counts
+    // for nothing.
     signal.throwIfAborted();
     state = 'acted';
     try {
-      await step.timed('actMs', () => call(step.operation(mostMs)));
+      await step.timed('actMs', () => call(operation));
       if (counted) count += 1;
     } catch (error) {
-      if (counted && mayHaveCommitted(error)) count += 1;
+      if (mayHaveCommitted(error)) {
+        uncertain = true;
+        if (counted) count += 1;
+      }
       throw error;
     }
   };
@@ -112,7 +124,7 @@ export function createCallContext(options: CallContextOptions): CallContext {
             : `Node ${shortId} is gone; use an id from the present screen.`,
         );
       }
-      if (!named) options.onTarget(nodeWords(node));
+      if (!named) options.onTarget(nodeWords(node, step.redact));
       named = true;
       return node;
     },
@@ -137,8 +149,12 @@ export function createCallContext(options: CallContextOptions): CallContext {
       state = 'settled';
       return observation;
     },
+    words: (node) => `${step.ids.short(node.ref.id)} ${nodeWords(node, step.redact)}`,
     get count() {
       return count;
+    },
+    get uncertain() {
+      return uncertain;
     },
     get state() {
       return state;
@@ -146,12 +162,10 @@ export function createCallContext(options: CallContextOptions): CallContext {
   };
 }
 
-/** A node in words, for records: role and quoted name. */
-export function nodeWords(node: SemanticNode): string {
-  const role = node.role ?? 'node';
-  const name = node.name ?? node.text;
-  if (name === undefined || name === '') {
-    return node.testId === undefined ? role : `${role} ${quote(node.testId)}`;
-  }
-  return `${role} ${quote(name.length > NAME_IN_WORDS ? `${name.slice(0, NAME_IN_WORDS)}…` : name)}`;
+/** A node in words: role and quoted name, masked before they are cut. */
+function nodeWords(node: SemanticNode, redact: (text: string) => string): string {
+  const role = roleWord(node.role);
+  const name = redact(node.name || node.text || node.testId || '');
+  if (name === '') return role;
+  return `${role} ${quote(name.length > NAME_IN_WORDS ? `${cutEnd(name, NAME_IN_WORDS)}…` : name)}`;
 }

@@ -7,7 +7,7 @@ import { resolveExpression } from '../../contract/resolve.ts';
 import type { Observation } from '../driver.ts';
 import { quote } from '../screen/format.ts';
 import type { VerbArguments } from '../tools/table.ts';
-import { nodeWords, Refusal, type CallContext, type CallResult } from './context.ts';
+import { Refusal, type CallContext, type CallResult } from './context.ts';
 
 /** Pages that one `scroll_to` turns at most. */
 const MAX_PAGES = 20;
@@ -53,7 +53,7 @@ async function pageToText(
   }
   const inView = (): CallResult | undefined => {
     const found = matches(call.screen, text).find((node) => isInView(node, call.screen));
-    return found === undefined ? undefined : { text: `In the view: ${nodeWords(found)}.` };
+    return found === undefined ? undefined : { text: `In the view: ${call.words(found)}.` };
   };
   const already = inView();
   if (already !== undefined) return { ...already, unneeded: true };
@@ -92,14 +92,18 @@ function scroller(call: CallContext, target: string | null | undefined): Semanti
   return target === null || target === undefined ? call.screen.snapshot.root : call.node(target);
 }
 
+/** The nodes with this very text, or else those that contain it in any letter case. */
 function matches({ snapshot }: Observation, text: string): readonly SemanticNode[] {
-  return resolveExpression(
-    {
-      kind: 'query',
-      query: { kind: 'text', value: { kind: 'string', value: text, exact: false }, visible: true },
-    },
-    [snapshot.root],
-  );
+  const find = (exact: boolean): readonly SemanticNode[] =>
+    resolveExpression(
+      {
+        kind: 'query',
+        query: { kind: 'text', value: { kind: 'string', value: text, exact }, visible: true },
+      },
+      [snapshot.root],
+    );
+  const same = find(true);
+  return same.length > 0 ? same : find(false);
 }
 
 /** A node without a box is taken as seen: its engine lists only what is on the screen. */

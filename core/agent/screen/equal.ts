@@ -2,7 +2,9 @@
 // attributes and selectors do not either, because nobody sees them. Loops over a stack of pairs, stops
 // at the first difference, and needs no text of either tree.
 import type { EngineSnapshot, SemanticNode } from '../../contract/observation.ts';
-import { NODE_STATES } from '../../contract/observation.ts';
+import { NODE_STATES, type NodeState } from '../../contract/observation.ts';
+import { TEXT_ROLES } from '../../contract/roles.ts';
+import { isEditable } from './controls.ts';
 import type { TextMask } from './outline.ts';
 
 export interface SameScreenOptions {
@@ -13,8 +15,10 @@ export interface SameScreenOptions {
   readonly ids?: boolean;
   /** Whether boxes count, to whole pixels. Default false. */
   readonly boxes?: boolean;
-  /** Engine ids whose name, text and value do not count: clocks and tickers. */
+  /** Engine ids whose name, text and value, and the box around them, do not count: tickers. */
   readonly ignoreText?: ReadonlySet<string> | undefined;
+  /** Whether the focus counts also where it did not come to a field of text. Default true. */
+  readonly focus?: boolean;
   /** Compares strings as masked. */
   readonly redactor?: TextMask | undefined;
 }
@@ -49,13 +53,18 @@ export function sameScreen(
 function sameNode(a: SemanticNode, b: SemanticNode, options: SameScreenOptions): boolean {
   if (options.ids !== false && a.ref.id !== b.ref.id) return false;
   if (a.role !== b.role || a.level !== b.level || a.testId !== b.testId) return false;
-  if (
-    !NODE_STATES.every((state) => (a.states?.[state] ?? false) === (b.states?.[state] ?? false))
-  ) {
-    return false;
-  }
+  const focusCounts = options.focus !== false || (b.states?.focused === true && takesText(b));
+  const isSame = (state: NodeState): boolean =>
+    (a.states?.[state] ?? false) === (b.states?.[state] ?? false) ||
+    (state === 'focused' && !focusCounts);
+  if (!NODE_STATES.every(isSame)) return false;
+  if (options.ignoreText?.has(a.ref.id) === true) return true;
   if (options.boxes === true && !sameBox(a, b)) return false;
-  return options.ignoreText?.has(a.ref.id) === true || sameWords(a, b, options.redactor);
+  return sameWords(a, b, options.redactor);
+}
+
+function takesText(node: SemanticNode): boolean {
+  return TEXT_ROLES.has(node.role ?? '') || isEditable(node);
 }
 
 /** Whether the node's own strings are the same. */

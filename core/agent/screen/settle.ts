@@ -3,12 +3,13 @@
 // observations at least 150 ms apart are still; the window is the larger of 1 s and three times the
 // last observation's own duration, longer while the location changes; a surface that takes longer
 // than 1 s to observe is observed once. Whatever the screen does, the wait is bounded: a clock or an
-// animation must not hold a step.
+// animation must not hold a step, and a clock that ticks is not the effect that was waited for.
 import { sleep } from '../../base/deadline.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isEngineError } from '../../contract/errors.ts';
 import type { Observation } from '../driver.ts';
-import { sameScreen, sameWords } from './equal.ts';
+import { sameScreen, type SameScreenOptions } from './equal.ts';
+import { watchTicks } from './ticks.ts';
 
 /** Two equal observations this far apart mean that the screen holds still, ms. */
 const STILL_MS = 150;
@@ -20,8 +21,6 @@ const WINDOW_MS = 1000;
 const SLOW_MS = 1000;
 /** Times the window that a changing location, or a screen that never holds still, may take. */
 const MOST_WINDOWS = 3;
-/** A node whose words changed this often in a row, from look to look, is a ticker. */
-const TICKS = 2;
 
 export interface SettleOptions {
   /** One guarded observation, with its own time limit; called one after the other. */
@@ -31,6 +30,8 @@ export interface SettleOptions {
   readonly clock: Clock;
   /** Ends the wait: the step's deadline or abort. */
   readonly signal: AbortSignal;
+  /** Texts that earlier waits of the step found to be no clocks; this one adds to them. */
+  readonly steady?: Set<string> | undefined;
   /** Compares the pictures of two observations too; in pixel mode only. */
   readonly samePicture?: ((a: Observation, b: Observation) => boolean) | undefined;
 }
@@ -55,7 +56,7 @@ export interface Settled {
 export async function settle(options: SettleOptions): Promise<Settled> {
   const { before, clock, signal } = options;
   const start = clock.now();
-  const ticks = new Map<string, number>();
+  const watch = watchTicks(before, options.steady ?? new Set());
   let windowStart = start;
   let observations = 0;
   let last: { readonly observation: Observation; readonly at: number } | undefined;
@@ -77,37 +78,25 @@ export async function settle(options: SettleOptions): Promise<Settled> {
     observations += 1;
     const previous = last;
     last = { observation: next, at: clock.now() };
-    if (previous !== undefined) countTicks(ticks, previous.observation, next);
+    watch.enter(next);
     const known = previous?.observation ?? before;
     if (known.snapshot.location !== next.snapshot.location) windowStart = last.at;
-    const changed = !isSame(before, next, { ticks, options });
-    const equal = previous !== undefined && isSame(previous.observation, next, { ticks, options });
+    const tickers = watch.tickers();
+    const same = (a: Observation, ignored: SameScreenOptions): boolean =>
+      sameScreen(a.snapshot, next.snapshot, { boxes: true, ...ignored }) &&
+      options.samePicture?.(a, next) !== false;
+    const changed = !same(before, { ignoreText: tickers });
+    // A button that was tapped takes the focus at once; what it does may come later.
+    const effect = changed && !same(before, { ignoreText: watch.doubtful(), focus: false });
+    const equal = previous !== undefined && same(previous.observation, { ignoreText: tickers });
     const still = equal && lookedAt - (previous?.at ?? lookedAt) >= STILL_MS;
     const slow = Math.max(before.durationMs, next.durationMs) > SLOW_MS;
-    if (slow || (changed && still) || over()) {
+    const ended = over();
+    if (slow || (effect && still) || ended) {
+      if (ended && !slow) watch.conclude();
       const durationMs = clock.now() - start;
       return { observation: next, changed, still: equal, observations, durationMs };
     }
-    await sleep(changed ? STILL_MS : POLL_MS, { clock, signal });
+    await sleep(effect ? STILL_MS : POLL_MS, { clock, signal });
   }
-}
-
-/** Keeps, by node, how often in a row its words changed from look to look. */
-function countTicks(ticks: Map<string, number>, before: Observation, after: Observation): void {
-  for (const [id, node] of after.nodes) {
-    const old = before.nodes.get(id);
-    if (old === undefined || sameWords(old, node)) ticks.delete(id);
-    else ticks.set(id, (ticks.get(id) ?? 0) + 1);
-  }
-}
-
-function isSame(
-  a: Observation,
-  b: Observation,
-  context: { readonly ticks: ReadonlyMap<string, number>; readonly options: SettleOptions },
-): boolean {
-  const tickers = new Set<string>();
-  for (const [id, count] of context.ticks) if (count >= TICKS) tickers.add(id);
-  const same = sameScreen(a.snapshot, b.snapshot, { boxes: true, ignoreText: tickers });
-  return same && context.options.samePicture?.(a, b) !== false;
 }

@@ -107,7 +107,9 @@ export type CheckedArguments =
 /** Checks what a model sent: every field right, none unknown; one left out counts as null. */
 export function checkArguments(spec: ToolSpec, sent: unknown): CheckedArguments {
   const names = Object.keys(spec.fields);
-  if (!isPlainObject(sent)) return { problem: `${spec.name} takes an object of arguments` };
+  if (!isPlainObject(sent)) {
+    return { problem: `${spec.name}: the arguments were not a JSON object` };
+  }
   for (const name of Object.keys(sent)) {
     if (names.includes(name)) continue;
     return {
