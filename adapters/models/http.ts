@@ -13,7 +13,7 @@ import { quote, safeCause, type Redact } from './redact.ts';
 import { backoff, MAX_HINT_MS, MAX_RETRIES, shouldRetryHint, waitHint } from './retry.ts';
 
 /** A request without any byte for this long is aborted and sent again, ms. */
-export const STALL_MS = 120_000;
+const STALL_MS = 120_000;
 const ANSWER_LIMIT_BYTES = 64 * 1024 * 1024;
 const ERROR_LIMIT_BYTES = 64 * 1024;
 /** An answer that parses but is none is asked for once more: it costs tokens each time. */
@@ -324,7 +324,7 @@ function shownBody(text: string): string {
 }
 
 /** An address without user info and query: either may hold a key. */
-export function shownUrl(url: string): string {
+function shownUrl(url: string): string {
   if (!URL.canParse(url)) return 'the base URL';
   const { origin, pathname } = new URL(url);
   return origin + pathname;

@@ -4,7 +4,7 @@
 import { cutUtf8, toWellFormed } from '../../core/base/text.ts';
 
 /** Most bytes of a provider's body that an error quotes. */
-export const BODY_LIMIT = 1024;
+const BODY_LIMIT = 1024;
 const MASK = '<redacted>';
 /** A key's first characters that are enough to take what follows for the key. */
 const PREFIX = 8;

@@ -92,7 +92,7 @@ export async function startChatServer(options: { readonly model: Model }): Promi
 }
 
 /** The neutral request of a body. Marks that have no place on the wire (cache) are lost. */
-export function neutralRequest(body: ChatRequest): ModelRequest {
+function neutralRequest(body: ChatRequest): ModelRequest {
   const format = body.response_format?.json_schema;
   const names = new Map<string, string>();
   return {

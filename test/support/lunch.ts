@@ -38,7 +38,7 @@ export function comparable(record: StepRecord): unknown {
   const { id, startedAt, durationMs, timings, screenshot, actions, ...rest } = record;
   return {
     ...rest,
-    actions: actions.map(({ durationMs: ignored, ...action }) => action),
+    actions: actions.map(({ durationMs: _took, ...action }) => action),
     hasTimes: [id, startedAt].every((text) => text !== '') && durationMs >= 0 && timings.actMs >= 0,
     hasScreenshot: screenshot !== undefined,
   };

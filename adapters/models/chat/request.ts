@@ -14,7 +14,7 @@ import type { Learned } from './learned.ts';
 import { isStrictSchema } from './strict.ts';
 
 /** How a failed tool result begins. */
-export const ERROR_MARK = 'Error: ';
+const ERROR_MARK = 'Error: ';
 
 export interface ChatBody {
   model: string;
