@@ -155,11 +155,9 @@ export type {
 } from './contract/observation.ts';
 export {
   INPUT_PURPOSES,
-  NAME_LIMIT,
-  NAME_LIMIT as OBSERVED_NAME_LIMIT,
+  OBSERVED_NAME_LIMIT,
   NODE_STATES,
-  TEXT_LIMIT,
-  TEXT_LIMIT as OBSERVED_TEXT_LIMIT,
+  OBSERVED_TEXT_LIMIT,
 } from './contract/observation.ts';
 
 export { rejectUnknownKeys } from './contract/options.ts';

@@ -33,9 +33,9 @@ import { parseKey } from './keys.ts';
 import { QUERY_KINDS, QUERY_STATES } from './locator.ts';
 import {
   INPUT_PURPOSES,
-  NAME_LIMIT,
+  OBSERVED_NAME_LIMIT,
   NODE_STATES,
-  TEXT_LIMIT,
+  OBSERVED_TEXT_LIMIT,
   type SemanticNode,
 } from './observation.ts';
 
@@ -352,7 +352,12 @@ export function validatePointerAction(value: unknown): JsonIssue | undefined {
  * selection of a secure field. For tests of engines; a harness lets the first through.
  */
 export function findObservationFault(root: SemanticNode): JsonIssue | undefined {
-  const limits = { name: NAME_LIMIT, text: TEXT_LIMIT, value: TEXT_LIMIT, selection: TEXT_LIMIT };
+  const limits = {
+    name: OBSERVED_NAME_LIMIT,
+    text: OBSERVED_TEXT_LIMIT,
+    value: OBSERVED_TEXT_LIMIT,
+    selection: OBSERVED_TEXT_LIMIT,
+  };
   const visit = (node: SemanticNode, path: string): JsonIssue | undefined => {
     for (const member of ['name', 'text', 'value', 'selection'] as const) {
       const length = codePointLength(node[member] ?? '');

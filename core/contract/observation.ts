@@ -31,9 +31,9 @@ export const INPUT_PURPOSES = [
 export type InputPurpose = (typeof INPUT_PURPOSES)[number];
 
 /** Longest accessible name, in UTF-16 units; longer ones are cut at the end. */
-export const NAME_LIMIT = 256;
+export const OBSERVED_NAME_LIMIT = 256;
 /** Longest text, value and selection, in UTF-16 units; longer ones are cut at the end. */
-export const TEXT_LIMIT = 512;
+export const OBSERVED_TEXT_LIMIT = 512;
 
 /** A box in the top viewport's CSS pixels, also inside nested documents. */
 export interface Rect {

@@ -3,7 +3,7 @@
 // but a secret's placeholder is refused, because typed out it would only look like success.
 import { suggestName } from '../../base/nearest.ts';
 import { KEY_NAMES, parseKey } from '../../contract/keys.ts';
-import { TEXT_LIMIT, type SemanticNode } from '../../contract/observation.ts';
+import { OBSERVED_TEXT_LIMIT, type SemanticNode } from '../../contract/observation.ts';
 import { isEditable } from '../screen/controls.ts';
 import { hasText, isSecure } from '../screen/kinds.ts';
 import type { VerbArguments } from '../tools/table.ts';
@@ -37,7 +37,7 @@ function heldText(node: SemanticNode): string {
   const isUnknown =
     isSecure(node) ||
     (value === undefined && isEditable(node) && (hasText(text) || children.length > 0)) ||
-    (value !== undefined && value.length >= TEXT_LIMIT - 1);
+    (value !== undefined && value.length >= OBSERVED_TEXT_LIMIT - 1);
   if (!isUnknown) return value ?? '';
   throw new Refusal(
     'UNSUPPORTED_CAPABILITY',

@@ -9,7 +9,7 @@
 // - a label's text beside the field that it names is left out, and a closed choice lists its
 //   options on its own line.
 import type { EngineSnapshot, SemanticNode } from '../../contract/observation.ts';
-import { NAME_LIMIT, TEXT_LIMIT } from '../../contract/observation.ts';
+import { OBSERVED_NAME_LIMIT, OBSERVED_TEXT_LIMIT } from '../../contract/observation.ts';
 import { isInteractive } from '../../contract/roles.ts';
 import { isEditable } from './controls.ts';
 import { flattenScreen, type FlatNodes } from './flat.ts';
@@ -128,7 +128,7 @@ function isRepeated(tree: FlatTree, index: number, kind: 'name' | 'text'): boole
   const own = (tree.nodes[index] as SemanticNode)[kind];
   if (own === undefined) return false;
   const target = bare(own);
-  const isCut = own.length >= (kind === 'name' ? NAME_LIMIT : TEXT_LIMIT);
+  const isCut = own.length >= (kind === 'name' ? OBSERVED_NAME_LIMIT : OBSERVED_TEXT_LIMIT);
   const end = Math.min(tree.ends[index] as number, index + REPEAT_SEARCH);
   let position = 0;
   for (let below = index + 1; below < end && position < target.length; ) {

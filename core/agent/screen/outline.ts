@@ -3,7 +3,11 @@
 // here, so that a change report speaks of the nodes that the screen listed. Every pass is a loop over
 // flat arrays: linear in nodes, and safe for a tree of any depth.
 import type { EngineSnapshot, SemanticNode, Viewport } from '../../contract/observation.ts';
-import { NAME_LIMIT, NODE_STATES, TEXT_LIMIT } from '../../contract/observation.ts';
+import {
+  OBSERVED_NAME_LIMIT,
+  NODE_STATES,
+  OBSERVED_TEXT_LIMIT,
+} from '../../contract/observation.ts';
 import { isInteractive } from '../../contract/roles.ts';
 import { collapseWhitespace, cutEnd } from '../../base/text.ts';
 import { isListedControl } from './controls.ts';
@@ -84,7 +88,8 @@ export function outlineOf(snapshot: EngineSnapshot, mask?: TextMask): Outline {
     }
   }
   const { location } = snapshot;
-  const title = tree.kept[0] === 1 ? undefined : words(clean(snapshot.root.name, NAME_LIMIT));
+  const title =
+    tree.kept[0] === 1 ? undefined : words(clean(snapshot.root.name, OBSERVED_NAME_LIMIT));
   return {
     ...optional('location', location && clean(cleanLocation(location), LOCATION_LIMIT)),
     ...optional('title', title),
@@ -107,16 +112,19 @@ function makeItem(context: ItemContext, index: number, parent: number): OutlineI
   const node = tree.nodes[index] as SemanticNode;
   const lifted = tree.nodes[tree.lifted[index] as number];
   const secure = isSecure(node);
-  const ownName = tree.silentName[index] === 1 ? undefined : words(clean(node.name, NAME_LIMIT));
+  const ownName =
+    tree.silentName[index] === 1 ? undefined : words(clean(node.name, OBSERVED_NAME_LIMIT));
   const ownText =
-    secure || tree.silentText[index] === 1 ? undefined : words(clean(node.text, TEXT_LIMIT));
-  const value = secure ? undefined : clean(node.value, TEXT_LIMIT) || undefined;
+    secure || tree.silentText[index] === 1
+      ? undefined
+      : words(clean(node.text, OBSERVED_TEXT_LIMIT));
+  const value = secure ? undefined : clean(node.value, OBSERVED_TEXT_LIMIT) || undefined;
   const name =
     ownName ??
     ownText ??
-    words(clean(lifted?.name ?? lifted?.text, NAME_LIMIT)) ??
-    words(clean(node.attributes?.placeholder, NAME_LIMIT));
-  const text = ownText ?? words(clean(lifted?.text, TEXT_LIMIT));
+    words(clean(lifted?.name ?? lifted?.text, OBSERVED_NAME_LIMIT)) ??
+    words(clean(node.attributes?.placeholder, OBSERVED_NAME_LIMIT));
+  const text = ownText ?? words(clean(lifted?.text, OBSERVED_TEXT_LIMIT));
   const box = boxOf(node);
   const side = box === undefined ? 'aside' : sideOf(box, viewport);
   // Assigned one by one: this runs for every listed node, and spreading optional members is slow.
@@ -134,13 +142,13 @@ function makeItem(context: ItemContext, index: number, parent: number): OutlineI
   if (name !== undefined) item.name = name;
   else {
     const target = clean(targetOf(node), LOCATION_LIMIT);
-    const testId = clean(node.testId, NAME_LIMIT);
+    const testId = clean(node.testId, OBSERVED_NAME_LIMIT);
     if (target !== undefined) item.target = target;
     if (testId !== undefined) item.testId = testId;
   }
   if (text !== undefined && addsTo(text, name, value)) item.text = text;
   if (value !== undefined) item.value = value;
-  const selection = secure ? undefined : clean(node.selection, TEXT_LIMIT);
+  const selection = secure ? undefined : clean(node.selection, OBSERVED_TEXT_LIMIT);
   if (selection !== undefined && selection !== '') item.selection = selection;
   if (tree.choice[index] === 1) item.options = optionsOf(context, index);
   return item;
@@ -174,7 +182,7 @@ function optionsOf({ tree, clean }: ItemContext, index: number): readonly string
   for (let below = index + 1; below < end; below += 1) {
     const node = tree.nodes[below] as SemanticNode;
     if (node.role !== 'option') continue;
-    options.push(words(clean(node.name ?? node.text, NAME_LIMIT)) ?? '');
+    options.push(words(clean(node.name ?? node.text, OBSERVED_NAME_LIMIT)) ?? '');
   }
   return options;
 }
