@@ -24,5 +24,5 @@ export default {
     'oxlint-tsgolint',
     'publint',
   ],
-  ignoreBinaries: ['apt-get'],
+  ignoreBinaries: ['apt-get', 'openssl'],
 };

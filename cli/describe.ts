@@ -3,23 +3,22 @@
 // or piped.
 import type { EngineManifest } from '../core/protocol/index.ts';
 import { describeEngine, fetchManifest } from '../core/protocol/index.ts';
-import {
-  socketTransport,
-  spawnTransport,
-  type EngineTransport,
-} from '../core/protocol/transports/index.ts';
 import { createRegistry } from '../adapters/registry.ts';
+import { commandHelp, parseCommand, usageError, type CommandSpec } from './args.ts';
 import {
-  commandHelp,
-  integerOption,
-  jsonOption,
-  parseCommand,
-  usageError,
-  type CommandSpec,
-} from './args.ts';
+  countServers,
+  engineOptions,
+  initializationOptions,
+  SERVER_OPTIONS,
+  SERVER_USAGE,
+  SERVER_WAYS,
+  serverTransport,
+  strayOption,
+  timeOption,
+} from './server-option.ts';
 
 const OPTIONS = {
-  tcp: { type: 'string', value: 'HOST:PORT', help: 'Ask the server that listens there.' },
+  ...SERVER_OPTIONS,
   options: {
     type: 'string',
     value: 'JSON',
@@ -34,7 +33,7 @@ const OPTIONS = {
 
 export const DESCRIBE: CommandSpec<typeof OPTIONS> = {
   name: 'describe',
-  usage: '<engine> | --tcp HOST:PORT | -- COMMAND [ARGS...]',
+  usage: `<engine> | ${SERVER_USAGE}`,
   summary: 'Print the manifest of an engine or of an engine server.',
   about: [
     'Prints what an engine is and answers, as the JSON that connectEngine takes for its manifest.',
@@ -44,6 +43,7 @@ export const DESCRIBE: CommandSpec<typeof OPTIONS> = {
     'enginewright describe kiosk',
     'enginewright describe -- python3 my-engine.py',
     'enginewright describe --tcp 127.0.0.1:4723',
+    'enginewright describe --tls device.example:4723 --ca ca.pem --token-env DEVICE_TOKEN',
   ],
 };
 
@@ -55,54 +55,29 @@ export async function describe(argv: readonly string[]): Promise<number> {
   }
   const registry = createRegistry();
   const [name, ...extra] = args.positionals;
-  const ways = [name !== undefined, args.options.tcp !== undefined, args.rest !== undefined];
-  if (ways.filter(Boolean).length !== 1 || extra.length > 0) {
+  if (countServers(args) + (name === undefined ? 0 : 1) !== 1 || extra.length > 0) {
     throw usageError(
       'describe',
-      `Name one thing to describe: an engine (${registry.engineNames.join(', ')}), --tcp HOST:PORT, or -- COMMAND.`,
+      `Name one thing to describe: an engine (${registry.engineNames.join(', ')}), ${SERVER_WAYS}.`,
     );
   }
-  const options =
-    args.options.options === undefined
-      ? undefined
-      : jsonOption('describe', 'options', args.options.options);
+  const stray = strayOption(args);
+  if (name !== undefined && stray !== undefined) {
+    throw usageError('describe', `Option --${stray} goes with a server, not with an engine.`);
+  }
   let manifest: EngineManifest;
   if (name !== undefined) {
-    manifest = describeEngine(await registry.engine(name, options ?? {}));
+    manifest = describeEngine(
+      await registry.engine(name, engineOptions('describe', args.options.options) ?? {}),
+    );
   } else {
-    const timeoutMs =
-      args.options.timeout === undefined
-        ? 60_000
-        : integerOption('describe', 'timeout', args.options.timeout, { min: 1, max: 86_400_000 });
+    const options = initializationOptions('describe', args.options);
     manifest = await fetchManifest({
-      transport: serverTransport(args.options.tcp, args.rest),
-      timeoutMs,
-      ...(options === undefined ? {} : { initializationOptions: options as never }),
+      transport: serverTransport('describe', args),
+      timeoutMs: timeOption('describe', 'timeout', args.options.timeout) ?? 60_000,
+      ...(options === undefined ? {} : { initializationOptions: options }),
     });
   }
   process.stdout.write(`${JSON.stringify(manifest, undefined, 2)}\n`);
   return 0;
-}
-
-function serverTransport(
-  tcp: string | undefined,
-  rest: readonly string[] | undefined,
-): EngineTransport {
-  if (tcp !== undefined) {
-    const match = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/u.exec(tcp);
-    const host = match?.[1] ?? match?.[2];
-    if (host === undefined || match?.[3] === undefined) {
-      throw usageError(
-        'describe',
-        `Option --tcp is ${JSON.stringify(tcp)}: it takes HOST:PORT, such as 127.0.0.1:4723 or [::1]:4723.`,
-      );
-    }
-    return socketTransport({
-      host,
-      port: integerOption('describe', 'tcp', match[3], { min: 1, max: 65_535 }),
-    });
-  }
-  const [command, ...commandArgs] = rest ?? [];
-  if (command === undefined) throw usageError('describe', 'Write the command after "--".');
-  return spawnTransport({ command, args: commandArgs });
 }

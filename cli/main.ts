@@ -24,6 +24,10 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'Print the manifest of an engine or of an engine server, ready to paste.',
     load: async () => (await import('./describe.ts')).describe,
   },
+  check: {
+    summary: 'Check whether an engine server, in any language, keeps the protocol.',
+    load: async () => (await import('./check.ts')).check,
+  },
 };
 
 function help(): string {

@@ -18,6 +18,11 @@ const SCHEMAS = [
     make: 'manifestSchema',
   },
   {
+    file: 'schema/engine-messages-v1.schema.json',
+    source: 'core/protocol/messages-schema.ts',
+    make: 'messagesSchema',
+  },
+  {
     file: 'schema/host-events-v1.schema.json',
     source: 'core/host/events-schema.ts',
     make: 'hostEventsSchema',

@@ -72,7 +72,7 @@ export function missingNeeds(rule: EngineRule, engine: EngineHandle): readonly E
 }
 
 /** Runs every rule, one after another, and answers what came of each. */
-export async function checkEngine(context: EngineSuiteContext): Promise<readonly RuleResult[]> {
+export async function runEngineSuite(context: EngineSuiteContext): Promise<readonly RuleResult[]> {
   const results: RuleResult[] = [];
   for (const rule of engineSuite) {
     context.signal.throwIfAborted();

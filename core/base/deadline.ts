@@ -5,6 +5,7 @@
 // meets a time that is up under a signal that is not.
 import { setMaxListeners } from 'node:events';
 import type { Clock } from './clock.ts';
+import { onAbort } from './on-abort.ts';
 
 /** The work's time limit: `signal` aborts at the deadline, or with the parent's reason before it. */
 export interface Deadline {
@@ -40,15 +41,12 @@ export function createDeadline(options: DeadlineOptions): Deadline {
   let expired = false;
   let disposed = false;
   let cancelTimer: (() => void) | undefined;
-  const onParent = (): void => {
-    controller.abort(parent?.reason);
-    dispose();
-  };
+  let leaveParent: (() => void) | undefined;
   const dispose = (): void => {
     disposed = true;
     cancelTimer?.();
     cancelTimer = undefined;
-    parent?.removeEventListener('abort', onParent);
+    leaveParent?.();
   };
   const expire = (): void => {
     if (controller.signal.aborted) return;
@@ -70,7 +68,12 @@ export function createDeadline(options: DeadlineOptions): Deadline {
   if (parent?.aborted === true) controller.abort(parent.reason);
   else if (ms <= 0) expire();
   else {
-    parent?.addEventListener('abort', onParent, { once: true });
+    if (parent !== undefined) {
+      leaveParent = onAbort(parent, () => {
+        controller.abort(parent.reason);
+        dispose();
+      });
+    }
     cancelTimer = clock.setTimer(ms, expire);
   }
   return {
@@ -107,14 +110,11 @@ export function linkSignals(parents: readonly (AbortSignal | undefined)[]): Link
   const releases: (() => void)[] = [];
   for (const parent of parents) {
     if (parent === undefined) continue;
-    const onAbort = (): void => {
+    const follow = (): void => {
       controller.abort(parent.reason);
     };
-    if (parent.aborted) onAbort();
-    parent.addEventListener('abort', onAbort, { once: true });
-    releases.push(() => {
-      parent.removeEventListener('abort', onAbort);
-    });
+    if (parent.aborted) follow();
+    releases.push(onAbort(parent, follow));
   }
   return {
     signal: controller.signal,
@@ -133,22 +133,21 @@ export function linkSignals(parents: readonly (AbortSignal | undefined)[]): Link
  */
 export function race<T>(work: PromiseLike<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const onAbort = (): void => {
-      reject(abortReason(signal));
-    };
     if (signal.aborted) {
       Promise.resolve(work).catch(() => undefined);
-      onAbort();
+      reject(abortReason(signal));
       return;
     }
-    signal.addEventListener('abort', onAbort, { once: true });
+    const stop = onAbort(signal, () => {
+      reject(abortReason(signal));
+    });
     work.then(
       (value) => {
-        signal.removeEventListener('abort', onAbort);
+        stop();
         resolve(value);
       },
       (error: unknown) => {
-        signal.removeEventListener('abort', onAbort);
+        stop();
         reject(error as Error);
       },
     );
@@ -166,15 +165,17 @@ export function sleep(
       reject(abortReason(signal));
       return;
     }
-    const onAbort = (): void => {
-      cancel();
-      if (signal !== undefined) reject(abortReason(signal));
-    };
+    const stop =
+      signal === undefined
+        ? undefined
+        : onAbort(signal, () => {
+            cancel();
+            reject(abortReason(signal));
+          });
     const cancel = clock.setTimer(ms, () => {
-      signal?.removeEventListener('abort', onAbort);
+      stop?.();
       resolve();
     });
-    signal?.addEventListener('abort', onAbort, { once: true });
   });
 }
 

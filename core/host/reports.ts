@@ -29,7 +29,7 @@ const MAX_KEPT = 1000;
 /** App log lines passed on as events, per attempt. */
 const MAX_LOG_EVENTS = 500;
 /** Longest app log text and environment fact, in UTF-16 units. */
-const TEXT_LIMIT = 4096;
+const OBSERVED_TEXT_LIMIT = 4096;
 const MAX_FACTS = 100;
 
 export function createAttemptReports(options: AttemptReportsOptions): AttemptReports {
@@ -74,7 +74,7 @@ export function createAttemptReports(options: AttemptReportsOptions): AttemptRep
       appLog(entry) {
         if (closed) return;
         const level = APP_LOG_LEVELS.includes(entry.level) ? entry.level : 'info';
-        const text = redactor.text(sanitizeLine(String(entry.text), TEXT_LIMIT));
+        const text = redactor.text(sanitizeLine(String(entry.text), OBSERVED_TEXT_LIMIT));
         keep({ kind: 'appLog', entry: { level, text, at: String(entry.at) } });
         tell(level, text);
       },
@@ -89,7 +89,7 @@ export function createAttemptReports(options: AttemptReportsOptions): AttemptRep
           if (!Object.hasOwn(environment, name) && Object.keys(environment).length >= MAX_FACTS) {
             return;
           }
-          environment[name] = redactor.text(sanitizeLine(String(fact), TEXT_LIMIT));
+          environment[name] = redactor.text(sanitizeLine(String(fact), OBSERVED_TEXT_LIMIT));
         }
       },
       // Screens are for traces, which this version does not keep: `screens` says so.

@@ -3,8 +3,8 @@ import type { FramingError } from './framing-error.ts';
 
 export interface DecoderOptions {
   /**
-   * Receives each body as `bytes[start, end)`, in order. `bytes` may be the chunk itself: copy
-   * what must outlive the chunk. Answering `false` stops `write` after this packet.
+   * Receives each body as `bytes[start, end)`, in order. `bytes` is valid during the call: copy what
+   * must outlive it. Answering `false` stops `write` after this packet. It must not call `write`.
    */
   onPacket(bytes: Buffer, start: number, end: number): boolean | void;
   /** Receives each complaint once; unless `strict`, reading goes on at the next header. */
@@ -23,6 +23,8 @@ export interface Decoder {
    * when `onPacket` answered false. Go on with the same chunk and that offset.
    */
   write(chunk: Buffer, offset?: number): number;
+  /** Called inside `onPacket`: its `bytes` are not needed any more, a big body's memory may go. */
+  release(): void;
   /** The stream has ended: reports junk not yet reported, and a packet that was cut off. */
   end(): void;
   /** Reports junk now, instead of at the next header. */

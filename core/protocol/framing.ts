@@ -1,9 +1,10 @@
 // Bytes -> packets: an incremental reader of LSP's base protocol. It knows no JSON. The rule that
 // lives here: a body is opaque by its length; everything the base protocol allows is read,
 // everything else is one error, and the good packets around it are still delivered. A header in
-// its usual spelling is compared byte by byte, and only a mismatch pays for the general parser;
-// nothing is reserved for a length that somebody merely claims. The way back is framing-writer.ts.
+// its usual spelling is compared byte by byte, and only a mismatch pays for the general parser.
+// A body inside one chunk is not copied. The way back is framing-writer.ts.
 
+import { BodyAssembly } from './framing-body.ts';
 import { EXCERPT_BYTES, FramingError, type FramingErrorCode } from './framing-error.ts';
 import {
   bytesOf,
@@ -17,7 +18,7 @@ import {
 } from './framing-header.ts';
 import type { Decoder, DecoderOptions } from './framing-types.ts';
 
-export { FramingError, isFramingError, type FramingErrorCode } from './framing-error.ts';
+export { FramingError, isFramingError } from './framing-error.ts';
 
 /** Longest header block, in bytes. */
 export const MAX_HEADER_BYTES = 8192;
@@ -39,10 +40,6 @@ const USUAL_DIGITS = 9;
 const FIELD_TEXT = 'content-length:';
 const FIELD = Buffer.from(FIELD_TEXT, 'latin1');
 const FIELD_LENGTH = FIELD.length;
-/** First step of a body's buffer; it doubles from there. */
-const BODY_STEP = 64 * 1024;
-/** Up to here a loop is faster than a call of `copy`. */
-const LOOP_COPY = 32;
 
 /**
  * `start`: a packet is due. `scan`: the same, but not in the usual spelling: looks for the field.
@@ -72,9 +69,8 @@ class PacketDecoder implements Decoder {
   #length = -1;
   /** Found in the middle of a line, where it may as well be text: a flaw makes it junk again. */
   #doubtful = false;
-  // Body.
-  #body: Buffer | undefined;
-  #filled = 0;
+  /** A body of several chunks. */
+  readonly #body = new BodyAssembly();
 
   constructor(options: DecoderOptions) {
     this.#options = options;
@@ -96,9 +92,9 @@ class PacketDecoder implements Decoder {
         this.#state = 'body';
       }
       if (this.#state === 'body') {
-        const missing = this.#length - this.#filled;
+        const missing = this.#length - this.#body.filled;
         if (size - at < missing) {
-          this.#fill(chunk, at, size);
+          this.#body.add(chunk, at, { end: size, total: this.#length });
           return size;
         }
         const start = at;
@@ -119,8 +115,8 @@ class PacketDecoder implements Decoder {
     if (this.#state === 'body') {
       this.#complain(
         'truncated',
-        `The stream ended inside a packet: ${this.#filled} of the ${this.#length} bytes of its body came.`,
-        (this.#body ?? Buffer.alloc(0)).subarray(0, Math.min(this.#filled, EXCERPT_BYTES)),
+        `The stream ended inside a packet: ${this.#body.filled} of the ${this.#length} bytes of its body came.`,
+        this.#body.bytes.subarray(0, Math.min(this.#body.filled, EXCERPT_BYTES)),
       );
     } else if (this.#state === 'header') {
       this.flushJunk();
@@ -135,7 +131,7 @@ class PacketDecoder implements Decoder {
       this.#reportJunk();
     }
     this.#state = 'dead';
-    this.#body = undefined;
+    this.#body.reset();
   }
 
   get hasJunk(): boolean {
@@ -145,6 +141,10 @@ class PacketDecoder implements Decoder {
 
   flushJunk(): void {
     if (this.hasJunk) this.#reportJunk();
+  }
+
+  release(): void {
+    this.#body.release();
   }
 
   forgiveRest(): void {
@@ -182,33 +182,14 @@ class PacketDecoder implements Decoder {
 
   #deliver(chunk: Buffer, start: number, end: number): boolean | void {
     this.#state = 'start';
-    if (this.#filled === 0) return this.#options.onPacket(chunk, start, end);
-    this.#fill(chunk, start, end);
-    const body = this.#body as Buffer;
-    // Dropped before it is handed on, so that nothing of a big message stays here.
-    this.#body = undefined;
-    this.#filled = 0;
-    return this.#options.onPacket(body, 0, this.#length);
-  }
-
-  #fill(chunk: Buffer, start: number, end: number): void {
-    const needed = this.#filled + end - start;
-    let body = this.#body;
-    if (body === undefined || body.length < needed) {
-      const room = Math.max(needed, body === undefined ? BODY_STEP : body.length * 2);
-      const grown = Buffer.allocUnsafe(Math.min(this.#length, room));
-      body?.copy(grown, 0, 0, this.#filled);
-      body = grown;
-      this.#body = body;
+    const body = this.#body;
+    if (body.filled === 0) return this.#options.onPacket(chunk, start, end);
+    body.add(chunk, start, { end, total: this.#length });
+    try {
+      return this.#options.onPacket(body.bytes, 0, body.filled);
+    } finally {
+      body.reset();
     }
-    if (end - start <= LOOP_COPY) {
-      for (let from = start, to = this.#filled; from < end; from += 1, to += 1) {
-        body[to] = chunk[from] as number;
-      }
-    } else {
-      chunk.copy(body, this.#filled, start, end);
-    }
-    this.#filled = needed;
   }
 
   /** Everything that is not in the usual spelling, until a body is due. */

@@ -6,7 +6,11 @@ export type { ConnectEngineOptions } from './client/options.ts';
 export { fetchManifest, type FetchManifestOptions } from './client/fetch-manifest.ts';
 export type { LivenessOptions } from './client/liveness.ts';
 export { serveEngine, type ServeEngineOptions } from './server/serve.ts';
-export type { EngineSource } from './server/dispatch.ts';
+export type { EngineClient, EngineSource } from './server/dispatch.ts';
+export { listenEngine, type EngineListener } from './server/listen.ts';
+export type { ListenEngineOptions, ListenTlsOptions } from './server/listen-options.ts';
+export type { EngineConnection } from './server/admission.ts';
+export { withToken } from './token.ts';
 export { loopbackTransport } from './loopback.ts';
 export { checkManifest, compareManifests, describeEngine } from './manifest.ts';
 export {
@@ -25,11 +29,14 @@ export type { EngineManifest } from './types.ts';
 export {
   socketTransport,
   spawnTransport,
+  tlsTransport,
   type ConnectionRole,
   type EngineTransport,
   type MessageStreams,
+  type Pem,
   type SocketTransportOptions,
   type SpawnTransportOptions,
+  type TlsTransportOptions,
   type TransportConnection,
   type TransportContext,
 } from './transports/index.ts';

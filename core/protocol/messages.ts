@@ -6,7 +6,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { findJsonIssue } from '../base/json.ts';
 import { cutEnd } from '../base/text.ts';
 
-/** Error codes of JSON-RPC 2.0, of LSP's base protocol, and our own two. */
+/** Error codes of JSON-RPC 2.0, of LSP's base protocol, and our own. */
 export const JSON_RPC = Object.freeze({
   parseError: -32700,
   invalidRequest: -32600,
@@ -19,6 +19,8 @@ export const JSON_RPC = Object.freeze({
   notInitialized: -32002,
   /** A request beyond a cap of the receiver; the message names the cap. */
   limitExceeded: -32005,
+  /** `initialize` without the token that the server asks for. */
+  unauthorized: -32004,
 } as const);
 
 /** An id that can be echoed exactly. `null` is legal in a request, if discouraged. */
@@ -94,14 +96,23 @@ export interface InvalidMessage {
 const ASCII_FROM_BYTES = 1024;
 const EXCERPT_UNITS = 200;
 
-/** Reads the body in `bytes[start, end)`. Never throws. */
-export function readMessage(bytes: Buffer, start: number, end: number): IncomingMessage {
+/** The bytes `[start, end)` of a body. */
+export interface BodyRange {
+  readonly start: number;
+  readonly end: number;
+  /** Called as soon as the bytes are not needed any more, while there are no values yet. */
+  readonly release?: () => void;
+}
+
+/** Reads a body. Never throws. */
+export function readMessage(bytes: Buffer, { start, end, release }: BodyRange): IncomingMessage {
   const text = decodeText(bytes, start, end);
   if (text === undefined) {
     return invalid(JSON_RPC.parseError, 'The message is not valid UTF-8.', {
       excerpt: bytes.toString('latin1', start, Math.min(end, start + EXCERPT_UNITS)),
     });
   }
+  release?.();
   let value: unknown;
   try {
     value = JSON.parse(text.includes('\\u') ? wellFormedEscapes(text) : text);
@@ -276,14 +287,15 @@ export function writeMessage(message: OutgoingMessage): MessageText {
 
 const MAX_DEPTH = 1000;
 
-// A walk without paths, about a fifth of what JSON.stringify costs: it only says whether the
-// thorough one has something to find. JSON.stringify itself would turn NaN into null and drop
-// functions without a word.
+// A walk without paths, an eighth of what JSON.stringify costs: it only says whether the thorough
+// one has something to find. JSON.stringify itself would turn NaN into null and drop functions
+// without a word. Strings come first and nothing is called for a leaf: it is most of what there is.
 function isPlainJson(value: object, depth: number): boolean {
   if (depth > MAX_DEPTH) return false;
   if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index += 1) {
       const item: unknown = value[index];
+      if (typeof item === 'string' || item === null) continue;
       if (item === undefined || !isPlainItem(item, depth)) return false;
     }
     return true;
@@ -294,24 +306,18 @@ function isPlainJson(value: object, depth: number): boolean {
     if (Object.getPrototypeOf(prototype) !== null) return false;
   }
   for (const key in value) {
-    if (!isPlainItem((value as Record<string, unknown>)[key], depth)) return false;
+    const item: unknown = (value as Record<string, unknown>)[key];
+    if (typeof item === 'string' || item === undefined || item === null) continue;
+    if (!isPlainItem(item, depth)) return false;
   }
   return true;
 }
 
 function isPlainItem(item: unknown, depth: number): boolean {
-  switch (typeof item) {
-    case 'string':
-    case 'boolean':
-    case 'undefined':
-      return true;
-    case 'number':
-      return Number.isFinite(item);
-    case 'object':
-      return item === null || isPlainJson(item, depth + 1);
-    default:
-      return false;
-  }
+  // The difference is NaN for NaN and for both infinities.
+  if (typeof item === 'number') return item - item === 0;
+  if (typeof item === 'object') return isPlainJson(item as object, depth + 1);
+  return typeof item === 'boolean';
 }
 
 function explain(message: OutgoingMessage, error?: unknown): string {

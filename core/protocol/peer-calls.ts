@@ -1,5 +1,6 @@
 // Own calls that wait for an answer. A call that is aborted rejects at once, yet its id stays: its
 // late answer is expected, while an answer to an id that was never given, or a second one, is not.
+import { onAbort } from '../base/on-abort.ts';
 import type { MessageId } from './messages.ts';
 
 interface Call {
@@ -37,15 +38,11 @@ export class Calls {
     return new Promise((resolve, reject) => {
       let release: (() => void) | undefined;
       if (signal !== undefined) {
-        const onAbort = (): void => {
+        release = onAbort(signal, () => {
           this.#calls.set(id, undefined);
           this.#waiting -= 1;
           reject(signal.reason as Error);
-        };
-        signal.addEventListener('abort', onAbort, { once: true });
-        release = () => {
-          signal.removeEventListener('abort', onAbort);
-        };
+        });
       }
       this.#calls.set(id, { method, resolve, reject, release });
       this.#waiting += 1;

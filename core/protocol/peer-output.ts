@@ -1,6 +1,7 @@
 // The sending half of a peer: which messages may leave, and when the stream is done. A message is
 // queued whole or refused whole. A stream that failed is remembered as dead, and never written to
 // again; stdout belongs to the process and is not ended.
+import { Socket } from 'node:net';
 import process from 'node:process';
 import type { Writable } from 'node:stream';
 import type { Clock } from '../base/clock.ts';
@@ -11,6 +12,11 @@ import { LimitError, type PeerClosure } from './peer-errors.ts';
 /** How long the end waits for the last write, ms. */
 const FLUSH_MS = 5000;
 const UTF8_MAX_BYTES = 3;
+/**
+ * `true` on a stream of one's own that wraps a pipe, a socket or a file: once a write has called
+ * back, its bytes are looked at by nobody.
+ */
+export const DONE_AT_CALLBACK: symbol = Symbol.for('enginewright.done-at-callback');
 
 export interface OutboxOptions {
   readonly output: Writable;
@@ -40,6 +46,7 @@ export class Outbox {
     };
     this.#writer = new PacketWriter({
       output,
+      reuse: isDoneAtCallback(output),
       onProgress: () => {
         options.onProgress();
         this.#checkFlushed();
@@ -123,6 +130,14 @@ export class Outbox {
   #checkFlushed(): void {
     if (this.#dead !== undefined || this.#writer.queuedBytes === 0) this.#onFlushed?.();
   }
+}
+
+/** What ends in the system copies what it is given; another stream has to say so of itself. */
+function isDoneAtCallback(output: Writable): boolean {
+  return (
+    output instanceof Socket ||
+    (output as unknown as Record<symbol, unknown>)[DONE_AT_CALLBACK] === true
+  );
 }
 
 /** Without touching `process.stdout` unless somebody has: its getter opens it. */

@@ -9,6 +9,7 @@ import {
   JSON_RPC,
   readMessage,
   RpcError,
+  type BodyRange,
   type InvalidMessage,
   type MessageId,
   type OutgoingMessage,
@@ -28,16 +29,13 @@ import { Outbox } from './peer-output.ts';
 import type { Peer, PeerOptions } from './peer-types.ts';
 
 export {
-  ConnectionClosedError,
   isConnectionClosedError,
   isLimitError,
   isMessageError,
-  LimitError,
-  MessageError,
   type PeerClosure,
 } from './peer-errors.ts';
 
-export type { Peer, PeerCaps, PeerOptions, RequestContext } from './peer-types.ts';
+export type { Peer, PeerCaps, PeerOptions } from './peer-types.ts';
 
 /** Takes over two streams: it reads the one at once and ends the other when it closes. */
 export function createPeer(options: PeerOptions): Peer {
@@ -97,8 +95,8 @@ class JsonRpcPeer implements Peer {
       maxHeaderBytes: caps.maxHeaderBytes ?? MAX_HEADER_BYTES,
       maxMessageBytes,
       strict: options.strict === true,
-      onPacket: (bytes, start, end) => {
-        this.#dispatch(bytes, start, end);
+      onPacket: (bytes, range) => {
+        this.#dispatch(bytes, range);
       },
       onFramingError: (error) => {
         this.#complain(error);
@@ -161,8 +159,8 @@ class JsonRpcPeer implements Peer {
     return this.#outbox.end();
   }
 
-  #dispatch(bytes: Buffer, start: number, end: number): void {
-    const message = readMessage(bytes, start, end);
+  #dispatch(bytes: Buffer, range: BodyRange): void {
+    const message = readMessage(bytes, range);
     switch (message.kind) {
       case 'result':
         if (!this.#calls.settle(message.id, (call) => call.resolve(message.result))) {

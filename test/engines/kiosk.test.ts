@@ -11,7 +11,7 @@ import type {
   OperationContext,
   SemanticNode,
 } from '../../core/contract.ts';
-import { checkEngine, createFakeClock, engineSuite } from '../../testing/index.ts';
+import { createFakeClock, engineSuite, runEngineSuite } from '../../testing/index.ts';
 import { assert, rejects, suite } from '../harness.ts';
 
 const conformance = suite('kiosk conformance');
@@ -19,7 +19,7 @@ conformance('keeps every rule of the engine suite', async ({ signal }) => {
   const artifactsDir = await mkdtemp(join(tmpdir(), 'kiosk-'));
   try {
     for (const url of ['/menu', 'http://127.0.0.1:3000/checkout', 'kiosk://app/menu/margherita']) {
-      const results = await checkEngine({
+      const results = await runEngineSuite({
         create: () => kiosk(),
         url,
         projectRoot: artifactsDir,
@@ -46,7 +46,7 @@ conformance('the suite fails an engine that breaks a rule', async ({ signal }) =
       return { ...snapshot, root: { ...snapshot.root, ref: { id: `r${calls}`, revision: '' } } };
     },
   });
-  const results = await checkEngine({
+  const results = await runEngineSuite({
     create: () => bad,
     url: '/menu',
     projectRoot: tmpdir(),

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { playwright } from '../../adapters/engines/playwright/index.ts';
 import { describeEngine } from '../../core/protocol/index.ts';
-import { checkEngine, engineSuite } from '../../testing/index.ts';
+import { engineSuite, runEngineSuite } from '../../testing/index.ts';
 import { assert, rejects, suite } from '../harness.ts';
 import { startNode } from '../support/processes.ts';
 import { chromiumPath, eachNode, lineOf, Stage, withCode } from './playwright-kit.ts';
@@ -127,7 +127,7 @@ test(
     const url = stage.pages.page(`<h1>Form</h1><label>Name <input></label>
     <label>Pass <input type="password"></label><button>Go</button><div style="height:3000px"></div>`);
     try {
-      const results = await checkEngine({
+      const results = await runEngineSuite({
         create: () => playwright(options),
         url,
         projectRoot: artifactsDir,

@@ -14,7 +14,7 @@ const test = suite('messages');
 
 function read(body: string | Buffer): IncomingMessage {
   const bytes = Buffer.concat([Buffer.from('>>'), Buffer.from(body as string), Buffer.from('<<')]);
-  return readMessage(bytes, 2, bytes.length - 2);
+  return readMessage(bytes, { start: 2, end: bytes.length - 2 });
 }
 
 test('requests, notifications and answers are told apart', () => {

@@ -151,6 +151,9 @@ function describe(source, result, counts, ci) {
     if (test.status === 'skipped') lines.push(`    - ${name} (skipped: ${test.reason})`);
   }
   for (const problem of result.problems) lines.push(`    x ${source}: ${problem}`);
+  // What a test wants said although it passed: a fuzzer's seed.
+  for (const [, note] of result.output.matchAll(/(?:^|\s)note: (.*)$/gm))
+    lines.push(`      ${note}`);
   const noise = result.output.replace(UVU_PROGRESS, '').trim();
   if (counts.failed > 0 && noise !== '') {
     lines.push('      what it printed:', ...indent(noise.split('\n').slice(-60), 8));

@@ -5,11 +5,11 @@ import { controlOf, cut } from './dom.ts';
 import {
   attributesOf,
   levelOf,
-  NAME_LIMIT,
+  OBSERVED_NAME_LIMIT,
   purposeOf,
   selectionOf,
   statesOf,
-  TEXT_LIMIT,
+  OBSERVED_TEXT_LIMIT,
   valueOf,
 } from './facts.ts';
 import { idOf } from './ids.ts';
@@ -39,9 +39,9 @@ export function draftOf(element: Element, { role, name, testIdAttribute }: Draft
   const selector = nodeSelector(element, testIdAttribute);
   const node: Draft = { ref: { id: idOf(element), revision: '' } };
   if (role !== '') node.role = role;
-  if (name !== '') node.name = cut(name, NAME_LIMIT);
-  if (value !== undefined) node.value = cut(value, TEXT_LIMIT);
-  if (selection !== undefined) node.selection = cut(selection, TEXT_LIMIT);
+  if (name !== '') node.name = cut(name, OBSERVED_NAME_LIMIT);
+  if (value !== undefined) node.value = cut(value, OBSERVED_TEXT_LIMIT);
+  if (selection !== undefined) node.selection = cut(selection, OBSERVED_TEXT_LIMIT);
   if (testId !== null && testId !== '') node.testId = testId;
   if (purpose !== undefined) node.inputPurpose = purpose;
   if (states !== undefined) node.states = states;

@@ -7,8 +7,8 @@ import { isEditingHost } from './roles.ts';
 import { referenced } from './names.ts';
 
 /** As in core/contract/observation.ts, of which this code may import types only. */
-export const NAME_LIMIT = 256;
-export const TEXT_LIMIT = 512;
+export const OBSERVED_NAME_LIMIT = 256;
+export const OBSERVED_TEXT_LIMIT = 512;
 
 export type MutableStates = { -readonly [State in keyof NodeStates]: boolean };
 
@@ -143,7 +143,7 @@ export function attributesOf(
 ): Readonly<Record<string, string>> | undefined {
   const found: Record<string, string> = {};
   const take = (key: string, value: string | null): void => {
-    if (value !== null && value !== '') found[key] = cut(value, TEXT_LIMIT);
+    if (value !== null && value !== '') found[key] = cut(value, OBSERVED_TEXT_LIMIT);
   };
   if (role === 'link') take('href', element.getAttribute('href'));
   if (element.localName === 'input' || element.localName === 'textarea') {

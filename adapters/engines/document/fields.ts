@@ -12,7 +12,7 @@ import {
   textKind,
   type Control,
 } from './dom.ts';
-import { checkedOf, editableText, TEXT_LIMIT } from './facts.ts';
+import { checkedOf, editableText, OBSERVED_TEXT_LIMIT } from './facts.ts';
 import { isEditingHost, roleOf } from './roles.ts';
 
 const EDITABLE = 'input,textarea,[contenteditable]';
@@ -115,7 +115,7 @@ export function readBack({ id, value }: FillArgs): ReadBack {
   return {
     state: unchanged ? 'unchanged' : 'different',
     title,
-    ...(isSecure(field) ? {} : { holds: cut(now, TEXT_LIMIT) }),
+    ...(isSecure(field) ? {} : { holds: cut(now, OBSERVED_TEXT_LIMIT) }),
   };
 }
 

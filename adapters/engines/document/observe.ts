@@ -17,7 +17,7 @@ import {
   styleOf,
 } from './dom.ts';
 import { draftOf, isRun, type Draft } from './drafts.ts';
-import { NAME_LIMIT, statesOf, TEXT_LIMIT } from './facts.ts';
+import { OBSERVED_NAME_LIMIT, statesOf, OBSERVED_TEXT_LIMIT } from './facts.ts';
 import { idOf, setRootId } from './ids.ts';
 import { MASK_TAG } from './mask.ts';
 import { contentOf, nameOf } from './names.ts';
@@ -74,7 +74,7 @@ class Walk {
     const viewport = { width: innerWidth, height: innerHeight, scale: devicePixelRatio };
     const root: Draft = { ref: { id: this.#args.rootId, revision: '' }, role: 'document' };
     const title = collapse(document.title);
-    if (title !== '') root.name = cut(title, NAME_LIMIT);
+    if (title !== '') root.name = cut(title, OBSERVED_NAME_LIMIT);
     root.rect = { x: 0, y: 0, width: viewport.width, height: viewport.height };
     if (this.#focus === undefined) root.states = { focused: true };
     const sink = newSink(1, false);
@@ -119,7 +119,10 @@ class Walk {
     const range = first.ownerDocument.createRange();
     range.setStartBefore(first);
     range.setEndAfter(last);
-    const node: Draft = { ref: { id: idOf(first), revision: '' }, text: cut(text, TEXT_LIMIT) };
+    const node: Draft = {
+      ref: { id: idOf(first), revision: '' },
+      text: cut(text, OBSERVED_TEXT_LIMIT),
+    };
     this.#place(node, range);
     sink.nodes.push(node);
   }
@@ -295,8 +298,8 @@ class Walk {
   ): boolean {
     if (role === 'row') return false;
     if (LEAF_ROLES.has(role)) return true;
-    if (role === 'textbox') return (value ?? '').length <= TEXT_LIMIT;
-    if (!content || !NAMED_BY_CONTENT.has(role) || name.length > NAME_LIMIT) return false;
+    if (role === 'textbox') return (value ?? '').length <= OBSERVED_TEXT_LIMIT;
+    if (!content || !NAMED_BY_CONTENT.has(role) || name.length > OBSERVED_NAME_LIMIT) return false;
     return element.childElementCount === 0 || element.querySelector(STRUCTURE) === null;
   }
 
@@ -306,7 +309,7 @@ class Walk {
       else if (child.localName === 'optgroup' && this.#room(sink.depth)) {
         const group: Draft = { ref: { id: idOf(child), revision: '' }, role: 'group' };
         const { name } = nameOf(child, 'group');
-        if (name !== '') group.name = cut(name, NAME_LIMIT);
+        if (name !== '') group.name = cut(name, OBSERVED_NAME_LIMIT);
         const below = newSink(sink.depth + 1, true);
         this.#options(child, below);
         if (below.nodes.length > 0) group.children = below.nodes;
@@ -321,7 +324,7 @@ class Walk {
     const { name } = nameOf(option, 'option');
     const states = statesOf(option, 'option');
     const node: Draft = { ref: { id: idOf(option), revision: '' }, role: 'option' };
-    if (name !== '') node.name = cut(name, NAME_LIMIT);
+    if (name !== '') node.name = cut(name, OBSERVED_NAME_LIMIT);
     if (states !== undefined) node.states = states;
     sink.nodes.push(node);
   }

@@ -21,6 +21,7 @@ import {
   type Point,
 } from '../../../core/contract.ts';
 import { drawPicture } from './picture.ts';
+import { openSlowly, SLOW_PATH } from './probe.ts';
 import { SCREEN_PATHS, type ScreenName } from './screens.ts';
 import { findDish, newDraft, Shop } from './shop.ts';
 import { eachLive, Surface, type Live } from './surface.ts';
@@ -149,12 +150,17 @@ export function kiosk(options: KioskOptions = {}): EngineHandle {
         }),
     },
     session: {
-      open: (url, context) =>
-        change(context, () => {
+      async open(url, context) {
+        if (pathOf(url) === SLOW_PATH) {
+          await enter(context);
+          await openSlowly(context, clock);
+        }
+        await change(context, () => {
           const { screen, dish } = screenOf(url);
           if (dish !== undefined) shop.draft = newDraft(dish);
           surface.go(screen);
-        }),
+        });
+      },
       back: (context) =>
         change(context, () => {
           surface.back();
@@ -249,6 +255,7 @@ function elementAt(root: Live, { x, y }: Point): Live {
 /** The screen of a URL or a path. The scheme and the host are the harness's own affair. */
 function screenOf(url: string): { readonly screen: ScreenName; readonly dish?: string } {
   const path = pathOf(url);
+  if (path === SLOW_PATH) return { screen: 'probe' };
   const dish = /^\/menu\/([\w-]+)$/u.exec(path)?.[1];
   if (dish !== undefined && findDish(dish) !== undefined) return { screen: 'options', dish };
   for (const [screen, pattern] of Object.entries(SCREEN_PATHS)) {

@@ -13,6 +13,7 @@ import {
   type Dish,
   type Shop,
 } from './shop.ts';
+import { probeViews, type Probe } from './probe.ts';
 import { alert, button, fact, field, heading, select, text, toggle, type View } from './views.ts';
 
 /** The kiosk's screens by name, each with the path that opens it. */
@@ -23,12 +24,14 @@ export const SCREEN_PATHS = {
   basket: '/basket',
   checkout: '/checkout',
   order: '/order',
+  probe: '/probe',
 } as const;
 export type ScreenName = keyof typeof SCREEN_PATHS;
 
 /** What screens may do beside changing the shop. */
 export interface ScreenContext {
   readonly shop: Shop;
+  readonly probe: Probe;
   readonly now: number;
   readonly preparationMs: number;
   go(screen: ScreenName): void;
@@ -279,4 +282,5 @@ export const SCREENS: Readonly<Record<ScreenName, (context: ScreenContext) => re
   basket,
   checkout,
   order,
+  probe: ({ probe }) => probeViews(probe),
 };

@@ -9,6 +9,7 @@ import {
   type Rect,
   type SemanticNode,
 } from '../../../core/contract.ts';
+import { Probe } from './probe.ts';
 import { SCREENS, type ScreenName } from './screens.ts';
 import type { Shop } from './shop.ts';
 import type { View } from './views.ts';
@@ -43,6 +44,7 @@ export class Surface {
   #height = 0;
   #ids = new Map<string, string>();
   #minted = 0;
+  #probe = new Probe();
   /** Id of the focused element. */
   focus: string | undefined;
 
@@ -63,6 +65,7 @@ export class Surface {
     this.#screen = screen;
     this.#scroll = 0;
     this.#ids = new Map();
+    this.#probe = new Probe();
     this.focus = undefined;
     shop.problem = undefined;
     shop.search = '';
@@ -93,6 +96,7 @@ export class Surface {
         ? []
         : SCREENS[this.#screen]({
             shop,
+            probe: this.#probe,
             preparationMs,
             now: this.#options.now(),
             go: (screen) => {

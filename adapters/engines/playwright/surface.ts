@@ -25,7 +25,7 @@ export interface SurfaceOptions {
 /** What `BrowserContext.storageState` answers, as JSON. */
 export type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
 
-const TEXT_LIMIT = 2000;
+const OBSERVED_TEXT_LIMIT = 2000;
 /** Longest wait for a page's own `load` once its document is there, ms. */
 const LOAD_WAIT = 5000;
 
@@ -199,13 +199,13 @@ export class Surface {
   }
 
   #report(line: string): void {
-    if (!this.#ended) this.attempt.navigation(cutEnd(line, TEXT_LIMIT));
+    if (!this.#ended) this.attempt.navigation(cutEnd(line, OBSERVED_TEXT_LIMIT));
   }
   #log(level: AppLogLevel, text: string, source: string): void {
     if (this.#ended) return;
     this.attempt.appLog({
       level,
-      text: cutEnd(text, TEXT_LIMIT),
+      text: cutEnd(text, OBSERVED_TEXT_LIMIT),
       at: new Date().toISOString(),
       source,
     });

@@ -96,7 +96,11 @@ export function memberArguments(
   return Object.keys(row.params).map((name) => values[name]);
 }
 
-function parseKind(declared: ParamKind): { readonly kind: WireKind; readonly optional: boolean } {
+/** A declared kind without its `?`, and whether it had one. */
+export function parseKind(declared: ParamKind): {
+  readonly kind: WireKind;
+  readonly optional: boolean;
+} {
   const optional = declared.endsWith('?');
   return { kind: (optional ? declared.slice(0, -1) : declared) as WireKind, optional };
 }

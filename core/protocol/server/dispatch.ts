@@ -36,12 +36,24 @@ import {
   type ClientPort,
   type ServerAttempt,
 } from './attempt.ts';
+import type { ConnectionRole } from '../transports/types.ts';
 import { answerScreenshot, checkUpload, checkVideoSegments } from './files.ts';
+
+/** Who asks for an engine, as it says itself in `initialize`: nothing of it is proven. */
+export interface EngineClient {
+  /** Absent in `initialize`: `worker`. */
+  readonly role: ConnectionRole;
+  readonly name?: string;
+  readonly version?: string;
+}
 
 /** An engine, or what makes one from the client's `initializationOptions`. */
 export type EngineSource =
   | EngineHandle
-  | ((initializationOptions: unknown) => EngineHandle | Promise<EngineHandle>);
+  | ((
+      initializationOptions: unknown,
+      client: EngineClient,
+    ) => EngineHandle | Promise<EngineHandle>);
 
 export interface DispatchOptions {
   readonly source: EngineSource;
@@ -51,17 +63,24 @@ export interface DispatchOptions {
   readonly clock: Clock;
   /** What the engine gets to end by itself when its client is gone, ms. */
   readonly cleanupMs: number;
+  /** Holds a connection of role `run` to the methods of that role. Default false. */
+  readonly ownRoleOnly?: boolean;
   /** Failures that nobody can be answered with. */
   readonly onError: (error: Error) => void;
 }
 
 export interface Dispatch {
   readonly lifecycle: Lifecycle;
+  /** An attempt is open, or a request is being answered. */
+  readonly busy: boolean;
   /** Answers a request, or rejects with an `RpcError`. */
   request(method: string, params: unknown): Promise<unknown>;
   notification(method: string, params: unknown): void;
-  /** The connection is over: aborts what is held, ends the attempt, disposes. Never rejects. */
-  end(): Promise<void>;
+  /**
+   * The connection is over: aborts what is held with `reason` (default: that the client closed it),
+   * ends the attempt, disposes. Never rejects.
+   */
+  end(reason?: Error): Promise<void>;
 }
 
 /** How long calls under way may take to hear their abort before the engine is ended anyway, ms. */
@@ -77,6 +96,7 @@ export function createDispatch(options: DispatchOptions): Dispatch {
   let attempt: ServerAttempt | undefined;
   let attemptOpen = false;
   let initialized = false;
+  let role: ConnectionRole = 'worker';
 
   async function initialize(params: unknown): Promise<unknown> {
     let ok = false;
@@ -89,7 +109,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
           { supported: PROTOCOL_VERSION },
         );
       }
-      engine = await createEngine(options.source, values['initializationOptions']);
+      const client = readClient(values);
+      role = client.role;
+      engine = await createEngine(options.source, values['initializationOptions'], client);
       ok = true;
       return { protocolVersion: PROTOCOL_VERSION, manifest: describeEngine(engine) };
     } finally {
@@ -114,6 +136,12 @@ export function createDispatch(options: DispatchOptions): Dispatch {
     const member = engine && findMember(engine, row.member);
     if (engine === undefined || (member === undefined && !ALWAYS_ANSWERED.includes(method))) {
       throw methodNotFound(method);
+    }
+    if (options.ownRoleOnly === true && role === 'run' && row.role !== 'run') {
+      throw new RpcError(
+        JSON_RPC.invalidRequest,
+        `${method}: a connection of role "run" is for lifecycle/prepare and lifecycle/finish; open one of role "worker".`,
+      );
     }
     const decode = (): Record<string, unknown> =>
       decodeParams(row.params, params, { decode: signals.decode });
@@ -236,6 +264,9 @@ export function createDispatch(options: DispatchOptions): Dispatch {
 
   return {
     lifecycle,
+    get busy() {
+      return attemptOpen || underway.size > 0;
+    },
     async request(method, params) {
       const work = route(method, params);
       underway.add(work);
@@ -256,19 +287,29 @@ export function createDispatch(options: DispatchOptions): Dispatch {
         options.onError(error as Error);
       }
     },
-    async end() {
+    async end(reason = new DOMException('The client closed the connection.', 'AbortError')) {
       lifecycle.closed();
       // After shutdown signals stay as they are.
-      if (!lifecycle.orderly) {
-        signals.abortAll(new DOMException('The client closed the connection.', 'AbortError'));
-      }
+      if (!lifecycle.orderly) signals.abortAll(reason);
       await putAway();
     },
   };
 }
 
-async function createEngine(source: EngineSource, options: unknown): Promise<EngineHandle> {
-  const engine = typeof source === 'function' ? await source(options) : source;
+function readClient(values: Readonly<Record<string, unknown>>): EngineClient {
+  const { role = 'worker', clientInfo } = values;
+  return {
+    role: role as ConnectionRole,
+    ...(clientInfo as Pick<EngineClient, 'name'> | undefined),
+  };
+}
+
+async function createEngine(
+  source: EngineSource,
+  options: unknown,
+  client: EngineClient,
+): Promise<EngineHandle> {
+  const engine = typeof source === 'function' ? await source(options, client) : source;
   if (isEngineHandle(engine)) return engine;
   throw new ConfigurationError(
     'INVALID_CONFIG',

@@ -1,16 +1,14 @@
 // `serveEngine`: one engine on one connection, until the client says `exit` or the streams close.
-// It owns the streams (stdio by default) and the promise; what a message means is dispatch.ts.
+// It owns the streams (stdio by default) and the promise; connection.ts has the order of the end, and
+// what a message means is dispatch.ts.
 import process from 'node:process';
 import { systemClock, type Clock } from '../../base/clock.ts';
 import { isEngineHandle } from '../../contract/define.ts';
 import { ConfigurationError } from '../../contract/errors.ts';
 import { rejectUnknownKeys } from '../../contract/options.ts';
-import { decodeFailure } from '../codecs/errors.ts';
-import { isRpcError } from '../messages.ts';
-import { createPeer, type Peer } from '../peer.ts';
 import type { MessageStreams } from '../transports/types.ts';
-import { encodeMessage, type ClientPort } from './attempt.ts';
-import { createDispatch, type EngineSource } from './dispatch.ts';
+import { serveConnection } from './connection.ts';
+import type { EngineSource } from './dispatch.ts';
 import { takeStdio } from './stdio.ts';
 
 export interface ServeEngineOptions {
@@ -54,56 +52,22 @@ export async function serveEngine(
   const clock = options.clock ?? systemClock;
   const stdio = streams === undefined ? takeStdio() : undefined;
   const onError = options.onError ?? (stdio === undefined ? () => undefined : printError);
-  let sayExit: () => void = () => undefined;
-  const exit = new Promise<'exit'>((resolve) => {
-    sayExit = () => resolve('exit');
-  });
-  const dispatch = createDispatch({
+  const connection = serveConnection({
     source: engine,
-    client: clientPort(() => peer, onError),
+    streams: stdio ?? (streams as MessageStreams),
     local: options.localArtifacts === true,
     clock,
     cleanupMs: options.cleanupTimeoutMs ?? CLEANUP_MS,
-    onError,
-  });
-  const peer: Peer = createPeer({
-    streams: stdio ?? (streams as MessageStreams),
-    label: 'the client',
-    clock,
-    onError,
-    onRequest: dispatch.request,
-    onNotification(method, params) {
-      dispatch.notification(method, params);
-      if (method === 'exit') sayExit();
-    },
+    onComplaint: onError,
+    onFailure: onError,
   });
   try {
-    const end = await Promise.race([exit, peer.closed]);
-    if (stdio !== undefined && end === 'exit' && !dispatch.lifecycle.orderly) process.exitCode = 1;
-    await Promise.all([peer.close('the client said exit'), dispatch.end()]);
+    const end = await connection.ended;
+    if (stdio !== undefined && end.by === 'exit' && !connection.orderly) process.exitCode = 1;
+    await connection.done;
   } finally {
     stdio?.release();
   }
-}
-
-function clientPort(peer: () => Peer, onError: (error: Error) => void): ClientPort {
-  return {
-    notify(method, params) {
-      // A report that cannot be written must not fail the engine that made it.
-      try {
-        peer().notify(method, encodeMessage(method, params));
-      } catch (error) {
-        onError(error as Error);
-      }
-    },
-    async request(method, params) {
-      try {
-        return await peer().request(method, encodeMessage(method, params));
-      } catch (error) {
-        throw isRpcError(error) ? decodeFailure(error) : error;
-      }
-    },
-  };
 }
 
 function printError(error: Error): void {

@@ -3,6 +3,7 @@
 // would be the client's puzzle. Child processes that inherit stdout are beyond its reach.
 import { Writable } from 'node:stream';
 import process from 'node:process';
+import { DONE_AT_CALLBACK } from '../peer-output.ts';
 import type { MessageStreams } from '../transports/types.ts';
 
 export interface StdioStreams extends MessageStreams {
@@ -25,6 +26,8 @@ export function takeStdio(): StdioStreams {
       write(chunk, encoding, done);
     },
   });
+  // Its write is done when the callback says so: the peer may then use its buffers again.
+  Object.defineProperty(output, DONE_AT_CALLBACK, { value: true });
   const onError = (error: Error): void => {
     output.destroy(error);
   };
