@@ -9,6 +9,7 @@ import {
   connect,
   createSecureContext,
   type ConnectionOptions,
+  type PeerCertificate,
   type SecureContext,
   type TLSSocket,
 } from 'node:tls';
@@ -127,7 +128,7 @@ export function tlsTransport(options: TlsTransportOptions): EngineTransport {
       minVersion: 'TLSv1.2',
       // Said either way: the environment could turn it off for the whole process.
       rejectUnauthorized: !pinnedOnly,
-      ...(serverName !== undefined && expectName(serverName)),
+      ...expectName(serverName ?? address.host),
     });
   return {
     label,
@@ -148,9 +149,30 @@ export function tlsTransport(options: TlsTransportOptions): EngineTransport {
 
 function expectName(name: string): ConnectionOptions {
   // An address must not be sent as a name, but a certificate may be for one.
-  return isIP(name) === 0
-    ? { servername: name }
-    : { checkServerIdentity: (_host, certificate) => checkServerIdentity(name, certificate) };
+  if (isIP(name) === 0) return { servername: name };
+  return {
+    checkServerIdentity: (_host, certificate) =>
+      isForAddress(certificate, name) ? undefined : checkServerIdentity(name, certificate),
+  };
+}
+
+/** Whether the certificate names this address. Node 22.23 itself finds no IPv6 address in one. */
+function isForAddress({ subjectaltname = '' }: PeerCertificate, address: string): boolean {
+  // Node quotes a name that could pass for two; such a certificate is left to Node's own reading.
+  if (subjectaltname.includes('"')) return false;
+  const prefix = 'IP Address:';
+  return subjectaltname
+    .split(', ')
+    .some(
+      (name) =>
+        name.startsWith(prefix) && canonical(name.slice(prefix.length)) === canonical(address),
+    );
+}
+
+/** An address in the one spelling that URLs give it. */
+function canonical(address: string): string {
+  const host = isIP(address) === 6 ? `[${address}]` : address;
+  return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : address;
 }
 
 function readFingerprint(text: string | undefined): string | undefined {
