@@ -7,6 +7,7 @@ import { dts } from 'rollup-plugin-dts';
 import { ROOT, readPackage } from './scripts/paths.mjs';
 import {
   bundledPackages,
+  compact,
   declarationTree,
   externalGate,
   failOnWarning,
@@ -25,7 +26,7 @@ export function distJavaScript(doors, dir) {
     input: inputs(doors, (door) => join(ROOT, door.source)),
     external: externalGate(readPackage()),
     onwarn: failOnWarning,
-    plugins: [bundledPackages(), inlinePage(), json(), typescript(), notices()],
+    plugins: [bundledPackages(), inlinePage(), json(), typescript(), compact(), notices()],
     output: { ...layout(dir, 'js'), hoistTransitiveImports: false },
   };
 }

@@ -17,6 +17,7 @@ const CHECKS = [
   { name: 'types', args: [TSC, '-p', 'tsconfig.json', '--pretty', 'false'] },
   { name: 'types in page', args: [TSC, '-p', 'tsconfig.page.json', '--pretty', 'false'] },
   { name: 'generated schemas', args: [join(ROOT, 'scripts', 'schema.mjs'), '--check'] },
+  { name: 'generated kernels', args: [join(ROOT, 'scripts', 'kernels.mjs'), '--check'] },
   { name: 'dead code', args: [bin('knip', 'bin', 'knip.js'), '--no-progress'] },
   { name: 'publint', args: [bin('publint', 'src', 'cli.js'), '--strict'], dist: true },
   {

@@ -29,6 +29,18 @@ const SCHEMAS = [
   },
 ];
 
+/** A line for each member and each definition: short enough to ship, and a change shows where it is. */
+function print(schema) {
+  const lines = Object.entries(schema).map(([key, value]) => {
+    if (key !== '$defs') return `  ${JSON.stringify(key)}: ${JSON.stringify(value)}`;
+    const definitions = Object.entries(value).map(
+      ([name, definition]) => `    ${JSON.stringify(name)}: ${JSON.stringify(definition)}`,
+    );
+    return `  "$defs": {\n${definitions.join(',\n')}\n  }`;
+  });
+  return `{\n${lines.join(',\n')}\n}\n`;
+}
+
 const check = process.argv.includes('--check');
 let stale = 0;
 for (const { file, source, make } of SCHEMAS) {
@@ -43,7 +55,7 @@ for (const { file, source, make } of SCHEMAS) {
   });
   const code = Buffer.from(outputFiles[0].contents).toString('base64');
   const module = await import(`data:text/javascript;base64,${code}`);
-  const text = `${JSON.stringify(module[make](), undefined, 2)}\n`;
+  const text = print(module[make]());
   const path = join(ROOT, file);
   if (existsSync(path) && readFileSync(path, 'utf8') === text) continue;
   if (check) {

@@ -3,7 +3,9 @@
 // refused before it costs memory. Some devices print a line of text before the image; the
 // signature is therefore looked for in the first 4 KiB, and `offset` says where it was found.
 
-const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] as const;
+import { crc32 } from './crc.ts';
+
+export const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] as const;
 /** How far into the bytes the signature may begin. */
 const BANNER_LIMIT = 4096;
 const IHDR_LENGTH = 13;
@@ -18,12 +20,21 @@ const DEPTHS: Readonly<Record<number, readonly number[]>> = {
   6: [8, 16],
 };
 
+/**
+ * Why an image is refused. `not-png`: no signature. `truncated`: the file ends too early, or its
+ * rows do. `bad-checksum`: of a chunk that counts. `bad-header`: values that no PNG can have.
+ * `apple`: the CgBI variant. `bad-chunk`: a chunk's length, place or content. `bad-data`: what is
+ * compressed does not inflate, or names a filter that does not exist. `too-large`: beyond a cap.
+ */
 export const PIXEL_FAULTS = [
   'not-png',
   'truncated',
   'bad-checksum',
   'bad-header',
   'apple',
+  'bad-chunk',
+  'bad-data',
+  'too-large',
 ] as const;
 /** Why an image is refused. */
 export type PixelFault = (typeof PIXEL_FAULTS)[number];
@@ -34,8 +45,8 @@ const PIXEL_ERROR_BRAND: symbol = Symbol.for('enginewright.pixel-error');
 export class PixelError extends Error {
   override readonly name = 'PixelError';
   readonly fault: PixelFault;
-  constructor(fault: PixelFault, message: string) {
-    super(message);
+  constructor(fault: PixelFault, message: string, options?: ErrorOptions) {
+    super(message, options);
     Object.defineProperty(this, PIXEL_ERROR_BRAND, { value: true });
     this.fault = fault;
   }
@@ -138,14 +149,4 @@ function findSignature(bytes: Uint8Array): number | undefined {
 
 function ascii(bytes: Uint8Array, at: number): string {
   return String.fromCharCode(...bytes.subarray(at, at + 4));
-}
-
-/** CRC-32 as PNG has it. A bit at a time: a header has 17 bytes, a table would not pay. */
-function crc32(bytes: Uint8Array): number {
-  let crc = 0xffffffff;
-  for (const byte of bytes) {
-    crc ^= byte;
-    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  }
-  return (crc ^ 0xffffffff) >>> 0;
 }
