@@ -69,7 +69,7 @@ export function* resamplePicture(
   }
 }
 
-const PIXELS_A_SLICE = 2 ** 16;
+const PIXELS_A_SLICE = 2 ** 14;
 
 interface Stages {
   readonly kernels: Kernels;
