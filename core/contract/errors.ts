@@ -107,7 +107,16 @@ export function runnerError(
   message: string,
   options?: RunnerErrorOptions,
 ): RunnerError {
-  const { category } = ERROR_CODES[code];
+  return runnerErrorOf(ERROR_CODES[code].category, code, message, options);
+}
+
+/** Makes a runner error of a category, in the class that stands for it; `code` may be foreign. */
+export function runnerErrorOf(
+  category: ErrorCategory,
+  code: string,
+  message: string,
+  options?: RunnerErrorOptions,
+): RunnerError {
   switch (category) {
     case 'test':
       return new TestError(code, message, options);

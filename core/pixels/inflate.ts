@@ -9,6 +9,7 @@ import { constants, createInflateRaw, inflateRawSync } from 'node:zlib';
 import type { PngSource } from './chunks.ts';
 import { rowBytesOf, rowFormat } from './formats.ts';
 import { systemClock } from '../base/clock.ts';
+import { onAbort } from '../base/on-abort.ts';
 import { PixelError } from './png-header.ts';
 import { freeBuffer } from './release.ts';
 
@@ -53,7 +54,7 @@ export function inflateParts({ source, take, signal }: InflateOptions): Promise<
     const finish = (settle: () => void): void => {
       if (done) return;
       done = true;
-      signal?.removeEventListener('abort', onAbort);
+      ignoreAbort?.();
       inflate.destroy();
       settle();
     };
@@ -61,9 +62,6 @@ export function inflateParts({ source, take, signal }: InflateOptions): Promise<
       finish(() => {
         reject(error as Error);
       });
-    };
-    const onAbort = (): void => {
-      fail(signal?.reason);
     };
     const queue: Buffer[] = [];
     let at = 0;
@@ -118,7 +116,11 @@ export function inflateParts({ source, take, signal }: InflateOptions): Promise<
       if (next.done === true) inflate.end();
       else inflate.write(next.value, feed);
     };
-    signal?.addEventListener('abort', onAbort, { once: true });
+    const ignoreAbort =
+      signal &&
+      onAbort(signal, () => {
+        fail(signal.reason);
+      });
     feed();
   });
 }

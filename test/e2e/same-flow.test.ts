@@ -1,7 +1,6 @@
 // One flow, one browser page, every way to it: in this process over loopback, in a child over
 // stdio, over TCP, and once more with the model behind an HTTP server. What the steps leave behind
 // must be the same, so that a person may choose the way by need and not by behaviour.
-import { fileURLToPath } from 'node:url';
 import { openSession, type Session, type StepRecord } from 'enginewright';
 import type { EngineHandle } from 'enginewright/contract';
 import { playwright } from 'enginewright/engines/playwright';
@@ -15,12 +14,12 @@ import {
   spawnTransport,
   type EngineTransport,
 } from 'enginewright/protocol';
+import { servePages } from '../../cli/page-server.ts';
 import { assert, skipFile, suite } from '../harness.ts';
 import { startChatServer } from '../support/chat-server.ts';
 import { findChromium } from '../support/chromium.ts';
 import { comparable, orderLunch, type LunchResult } from '../support/lunch.ts';
 import { CLI, startNode } from '../support/processes.ts';
-import { serveFolder } from '../support/static-server.ts';
 
 const chromium = findChromium();
 if (chromium === undefined) skipFile('no Chromium on this machine');
@@ -30,9 +29,7 @@ const options = {
   executablePath: chromium,
   ...(process.getuid?.() === 0 ? { sandbox: false } : {}),
 };
-const pages = await serveFolder(
-  fileURLToPath(new URL('../../examples/shop-page/', import.meta.url)),
-);
+const pages = await servePages(new URL('../../examples/shop-page/', import.meta.url));
 test.after(() => pages.close());
 
 interface Played {

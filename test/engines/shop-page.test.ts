@@ -8,15 +8,15 @@ import {
   type LocatorAction,
 } from '../../core/contract.ts';
 import { assert, suite } from '../harness.ts';
-import { serveFolder, type StaticServer } from '../support/static-server.ts';
+import { servePages, type PageServer } from '../../cli/page-server.ts';
 import { eachNode, Stage } from './playwright-kit.ts';
 
 const stage = new Stage();
 const test = suite('shop page');
-let server: StaticServer;
+let server: PageServer;
 test.before(async () => {
   await stage.start();
-  server = await serveFolder(new URL('../../examples/shop-page/', import.meta.url).pathname);
+  server = await servePages(new URL('../../examples/shop-page/', import.meta.url));
 });
 test.after(async () => {
   await stage.stop();

@@ -5,6 +5,7 @@ import { systemClock, type Clock } from '../../base/clock.ts';
 import { createDeadline, race } from '../../base/deadline.ts';
 import type { JsonValue } from '../../base/json.ts';
 import { cutEnd } from '../../base/text.ts';
+import { messageOf } from '../../base/thrown.ts';
 import { PACKAGE_NAME, PACKAGE_VERSION } from '../../base/version.ts';
 import { EngineError } from '../../contract/errors.ts';
 import { decodeKind, decodeParams, encodeParams, namedArguments } from '../codecs/params.ts';
@@ -24,7 +25,7 @@ import type {
   TransportContext,
 } from '../transports/types.ts';
 import type { DeriveSecret } from './attempts.ts';
-import { badArgument, createFailures, messageOf, type Failures } from './failures.ts';
+import { badArgument, createFailures, type Failures } from './failures.ts';
 import { watchLife, type LivenessOptions } from './liveness.ts';
 
 /** Identifies this client in `initialize`. */

@@ -2,6 +2,7 @@
 // server's last words (what it printed where the protocol speaks, and the transport's diagnostics).
 // What the engine itself threw passes unchanged.
 import { cutEnd } from '../../base/text.ts';
+import { messageOf } from '../../base/thrown.ts';
 import { EngineError, TestError, isEngineError } from '../../contract/errors.ts';
 import { decodeFailure } from '../codecs/errors.ts';
 import { WireValueError } from '../codecs/values.ts';
@@ -94,8 +95,4 @@ export function createFailures(subject: string, diagnostics: () => string | unde
 /** A caller's value that cannot cross. */
 export function badArgument(method: string, error: unknown): Error {
   return new TestError('INVALID_ARGUMENT', `${method}: ${messageOf(error)}`, { cause: error });
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -7,14 +7,11 @@ import { anything, number, object, text, type Shape } from '../../base/shape.ts'
 import { cutUtf8, toWellFormed } from '../../base/text.ts';
 import { ERROR_CATEGORIES, type ErrorCategory, findCode } from '../../contract/codes.ts';
 import {
-  ConfigurationError,
   EngineError,
-  InfrastructureError,
-  RunnerError,
-  TestError,
   isAgentError,
   isEngineError,
   isRunnerError,
+  runnerErrorOf,
 } from '../../contract/errors.ts';
 import { JSON_RPC, type RpcErrorObject } from '../messages.ts';
 
@@ -129,17 +126,7 @@ function construct(
   }
   if (type !== 'e2e' || !isCategory(category)) return new Error(message, cause);
   const details = isPlainObject(data['details']) ? { details: data['details'] as JsonObject } : {};
-  const options = { retryable, ...details, ...cause };
-  switch (category) {
-    case 'test':
-      return new TestError(code, message, options);
-    case 'configuration':
-      return new ConfigurationError(code, message, options);
-    case 'infrastructure':
-      return new InfrastructureError(code, message, options);
-    default:
-      return new RunnerError(category, code, message, options);
-  }
+  return runnerErrorOf(category, code, message, { retryable, ...details, ...cause });
 }
 
 const ERRNO = /^[A-Z][A-Z0-9_]{1,63}$/u;
